@@ -1,0 +1,1 @@
+"""supple: elastodynamics of flexible parallel robots."""

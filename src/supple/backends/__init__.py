@@ -1,0 +1,1 @@
+"""How an equation is computed. Knows expressions only."""

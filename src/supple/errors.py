@@ -1,0 +1,23 @@
+"""Errors whose message is meant for the user: what is wrong, where, and what to do."""
+
+from __future__ import annotations
+
+
+class SuppleError(Exception):
+    """Anything the user can put right. The command line prints it without a traceback and exits with 2."""
+
+
+class RobotFileError(SuppleError):
+    """Everything found wrong in a robot file, one line each: file:line: place: problem."""
+
+    def __init__(self, problems: list[str]) -> None:
+        super().__init__("\n".join(problems))
+        self.problems = problems
+
+
+class PoseError(SuppleError):
+    """A pose that cannot be reached, a loop that cannot close, or a singular pose."""
+
+
+class BackendError(SuppleError):
+    """A compiler or generated code that failed, with the compiler's words."""
