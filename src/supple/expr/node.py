@@ -71,6 +71,15 @@ class Expr:
             result = mul(result, self)
         return result
 
+    def sin(self) -> Scalar:
+        return sin(self)
+
+    def cos(self) -> Scalar:
+        return cos(self)
+
+    def sqrt(self) -> Scalar:
+        return sqrt(self)
+
     def __bool__(self) -> bool:
         raise TypeError("an expression has no truth value; compare numbers, not symbols")
 

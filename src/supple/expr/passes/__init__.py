@@ -1,0 +1,104 @@
+"""Optimiser passes: each takes a Function and returns an equal one with fewer operations."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from supple.expr.function import Function
+from supple.expr.node import FUNCTIONS
+from supple.expr.passes.dead import dead_inputs
+from supple.expr.passes.divide import divide
+from supple.expr.passes.factor import factor
+from supple.expr.passes.fold import fold
+from supple.expr.passes.gate import PassError, check
+from supple.expr.passes.hoist import split
+from supple.expr.passes.search import search
+from supple.expr.passes.share import share
+from supple.expr.passes.signs import signs
+
+Pass = Callable[[Function], Function]
+
+# In the order they run. `divide` saves the last operations at the price of slow divisions, so it is asked for by name.
+PASSES: dict[str, Pass] = {
+    "fold": fold, "share": share, "factor": factor, "search": search, "divide": divide, "signs": signs,
+}  # fmt: skip
+DEFAULT = ("fold", "share", "factor", "search", "signs")
+REPEATED = ("share", "factor")  # these open opportunities for each other
+LARGE = 60_000  # operations above which only the passes of linear cost run
+MEDIUM = 10_000  # operations above which nothing is repeated
+LINEAR = ("fold", "divide", "signs")
+_ROUNDS = 6
+_GROWTH = 8.0  # how much rounding errors may grow for the sake of fewer operations
+
+
+@dataclass(frozen=True)
+class Stage:
+    """The size of a Function after the pass `name` ("given" before the first)."""
+
+    name: str
+    counts: Counter[str]
+    operations: int  # + - * / and negations
+    intermediates: int  # values computed on the way, functions such as sin included
+
+
+@dataclass(frozen=True)
+class Optimised:
+    """The optimised Function and its size before the first and after every pass."""
+
+    function: Function
+    stages: tuple[Stage, ...]
+
+
+def optimise(f: Function, passes: Sequence[str] | None = None, seed: int = 0) -> Optimised:
+    """f with fewer operations, and the story of how.
+
+    `passes` names the passes to run, in order (DEFAULT if None); share and factor are repeated while they gain.
+    Every result is compared with what it came from at random points drawn with `seed`; a pass that changes a
+    value raises a PassError; one that gains nothing, or makes rounding errors much larger, is left out.
+    """
+    names = tuple(DEFAULT if passes is None else passes)
+    unknown = [name for name in names if name not in PASSES]
+    if unknown:
+        raise ValueError(f"no pass named {unknown[0]!r}; there are {', '.join(PASSES)}")
+    stages = [_stage("given", f)]
+    for group in _groups(names):
+        for _ in range(_ROUNDS if len(group) > 1 else 1):
+            before = f.operations
+            for name in group:
+                if name in LINEAR or f.operations <= LARGE:
+                    f = _gated(f, name, seed)
+                    stages.append(_stage(name, f))
+            if before > MEDIUM or (before - f.operations) * 250 <= before - 250:
+                break
+    return Optimised(f, tuple(stages))
+
+
+def _groups(names: Sequence[str]) -> list[tuple[str, ...]]:
+    """The passes in order, runs of repeated ones together."""
+    groups: list[tuple[str, ...]] = []
+    for name in names:
+        if groups and name in REPEATED and groups[-1][-1] in REPEATED:
+            groups[-1] = (*groups[-1], name)
+        else:
+            groups.append((name,))
+    return groups
+
+
+def _gated(f: Function, name: str, seed: int) -> Function:
+    """f after one pass, checked; f itself where the pass gains nothing."""
+    made = PASSES[name](f)
+    rougher = check(f, made, name, seed) > _GROWTH
+    worse = made.operations > f.operations or any(made.counts[op] > f.counts[op] for op in FUNCTIONS)
+    return f if rougher or worse else made
+
+
+def _stage(name: str, f: Function) -> Stage:
+    return Stage(name, f.counts, f.operations, sum(f.counts.values()))
+
+
+__all__ = [
+    "DEFAULT", "PASSES", "Optimised", "Pass", "PassError", "Stage",
+    "check", "dead_inputs", "divide", "factor", "fold", "optimise", "share", "signs", "split",
+]  # fmt: skip

@@ -1,0 +1,238 @@
+"""Greedy extraction of what sums of products have in common, the most profitable first.
+
+Three kinds of candidates, as in the extraction of cubes and kernels in logic synthesis:
+a pair of factors that several products contain; a pair of terms that several sums contain, up to a sign and, when
+factoring, up to a product in front of them; and, when factoring, a factor of several terms of one sum.
+"""
+
+from __future__ import annotations
+
+import heapq
+import random
+from typing import cast
+
+from supple.expr.passes.sums import Atom, Product, Sum, Sums
+
+FactorPair = tuple[Atom, Atom]
+TermPair = tuple[Product, Product, int]  # two terms and their relative sign
+Place = tuple[Atom, Product]  # a term of a definition
+TermPlace = tuple[Atom, Product, Product]
+Key = tuple[str, object]
+_PREFERENCE = {"terms": 0.2, "factor": 0.1, "factors": 0.0}  # between candidates of equal gain
+_NEIGHBOURS = 48  # terms of one sum each term is paired with
+
+
+class Extraction:
+    """The candidates of some sums, kept up to date while the best ones are carried out."""
+
+    def __init__(self, sums: Sums, factoring: bool, source: random.Random | None = None, noise: float = 0.0) -> None:
+        self.sums, self.factoring = sums, factoring
+        self.source, self.noise = source or random.Random(0), noise
+        self.places: dict[Key, dict[tuple[object, ...], None]] = {}
+        self.noted: dict[Place, list[tuple[Key, tuple[object, ...]]]] = {}
+        self.whole: dict[frozenset[tuple[Product, int]], Atom] = {}
+        self.splits: dict[tuple[Product, Product], tuple[Product, Product, Product]] = {}
+        self.heap: list[tuple[float, int, Key]] = []
+        self.queued: dict[Key, int] = {}
+        self.order: dict[Key, tuple[int, float]] = {}
+        self.changed: dict[Key, None] = {}
+        for s in list(sums.sums):
+            terms, sums.sums[s] = sums.sums[s], {}
+            for product, sign in terms.items():
+                self._insert(s, product, sign)
+            self._remember(s)
+
+    def run(self) -> Sums:
+        """The sums after every profitable extraction."""
+        self._requeue()
+        while self.heap:
+            _, gain, key = heapq.heappop(self.heap)
+            if self.queued.get(key) != gain:
+                continue
+            del self.queued[key]
+            if self._gain(key) != gain:
+                self.changed[key] = None
+            else:
+                self._carry_out(key)
+            self._requeue()
+        return self.sums
+
+    def _requeue(self) -> None:
+        for key in self.changed:
+            gain = self._gain(key)
+            if gain <= 0:
+                self.queued.pop(key, None)
+            elif self.queued.get(key) != gain:
+                self.queued[key] = gain
+                serial, noise = self.order[key]
+                heapq.heappush(self.heap, (-gain - noise + 1e-9 * serial, gain, key))
+        self.changed.clear()
+
+    # -- the index of candidates
+
+    def _note(self, key: Key, place: tuple[object, ...], *terms: Place) -> None:
+        if key not in self.order:
+            self.order[key] = len(self.order), _PREFERENCE[key[0]] + self.noise * self.source.random()
+        self.places.setdefault(key, {})[place] = None
+        for term in terms:
+            self.noted[term].append((key, place))
+        self.changed[key] = None
+
+    def _insert(self, s: Atom, product: Product, sign: int) -> None:
+        """Add a term to definition s and note the candidates it makes."""
+        terms = self.sums.sums[s]
+        if product in terms:
+            met = terms[product]
+            self._drop(s, product)
+            if met == sign:
+                self._insert(s, self.sums.scaled(product, 2), sign)
+            return
+        self.noted[s, product] = []
+        for other in list(terms)[-_NEIGHBOURS:]:
+            self._note_terms(s, product, sign, other, terms[other])
+        terms[product] = sign
+        here = (s, product)
+        pairs = {(x, y) for k, x in enumerate(product) for y in product[k + 1 :]}
+        for x, y in sorted(pairs):
+            if not (x in self.sums.inverses and y in self.sums.inverses):
+                self._note(("factors", (x, y)), here, here)
+        if self.factoring:
+            for x in sorted(set(product)):
+                self._note(("factor", (s, x)), here, here)
+
+    def _note_terms(self, s: Atom, p: Product, sp: int, q: Product, sq: int) -> None:
+        _, a, b = self._split(p, q) if self.factoring else ((), p, q)
+        if b < a:
+            p, q, a, b = q, p, b, a
+        self._note(("terms", (a, b, sp * sq)), (s, p, q), (s, p), (s, q))
+
+    def _drop(self, s: Atom, product: Product) -> int:
+        """Remove a term and its candidates; its sign."""
+        for key, place in self.noted.pop((s, product)):
+            if self.places[key].pop(place, 0) is None:
+                self.changed[key] = None
+        return self.sums.sums[s].pop(product)
+
+    def _split(self, p: Product, q: Product) -> tuple[Product, Product, Product]:
+        """The common product of p and q, and what is left of each."""
+        found = self.splits.get((p, q))
+        if found is None:
+            shared, left, right = [], [], list(q)
+            for x in p:
+                if x in right:
+                    right.remove(x)
+                    shared.append(x)
+                else:
+                    left.append(x)
+            found = self.splits[p, q] = tuple(shared), tuple(left), tuple(right)
+        return found
+
+    def _remember(self, s: Atom) -> None:
+        terms = self.sums.sums[s]
+        if terms:
+            self.whole.setdefault(frozenset(terms.items()), s)
+
+    def _forget(self, s: Atom) -> None:
+        key = frozenset(self.sums.sums[s].items())
+        if self.whole.get(key) == s:
+            del self.whole[key]
+
+    def _definition(self, terms: Sum) -> tuple[int, Atom]:
+        """An atom, with its sign, for these terms: one that exists, or a new one."""
+        opposite = {p: -s for p, s in terms.items()}
+        for sign, content in ((1, terms), (-1, opposite)):
+            found = self.whole.get(frozenset(content.items()))
+            if found is not None:
+                return sign, found
+        sign = terms[min(terms)]
+        atom = self.sums.atom("sum", "extracted", len(self.sums.kind))
+        self.sums.sums[atom] = {}
+        for product, s in sorted((terms if sign > 0 else opposite).items()):
+            self._insert(atom, product, s)
+        self._remember(atom)
+        return sign, atom
+
+    # -- what a candidate is worth, and carrying it out
+
+    def _gain(self, key: Key) -> int:
+        """Operations saved by a candidate."""
+        places = self.places[key]
+        if key[0] == "factors" or not places:
+            return len(places) - 1
+        if key[0] == "factor":
+            if len(places) == 1:
+                return 0
+            s, _ = cast(tuple[Atom, Atom], key[1])
+            many = [p for _, p in cast(list[Place], list(places)) if len(p) > 1]
+            return len(many) - 1 - self._shared_products(s, many)
+        a, b, _ = cast(TermPair, key[1])
+        if len(places) == 1 and next(iter(places))[1] == a:
+            return 0
+        cost = self.sums.cost
+        total = -(cost(a) + cost(b) + 1)
+        for s, p, q, front in self._disjoint(key):
+            whole = not front and len(self.sums.sums[s]) == 2
+            total += cost(p) + cost(q) + 1 - (0 if whole else len(front))
+        return total
+
+    def _shared_products(self, s: Atom, products: list[Product]) -> int:
+        """How many of these products another definition computes as a whole, so that they cost nothing here."""
+        return sum(1 for p in products for sign in (1, -1) if self.whole.get(frozenset(((p, sign),)), s) != s)
+
+    def _disjoint(self, key: Key) -> list[tuple[Atom, Product, Product, Product]]:
+        """Places of a pair of terms that do not overlap, each with the product in front."""
+        chosen = []
+        used: set[Place] = set()
+        for s, p, q in cast(list[TermPlace], list(self.places[key])):
+            if (s, p) not in used and (s, q) not in used:
+                used.update(((s, p), (s, q)))
+                chosen.append((s, p, q, self._split(p, q)[0] if self.factoring else ()))
+        return chosen
+
+    def _carry_out(self, key: Key) -> None:
+        if key[0] == "factors":
+            self._take_factors(cast(FactorPair, key[1]), cast(list[Place], list(self.places[key])))
+        elif key[0] == "factor":
+            s, x = cast(tuple[Atom, Atom], key[1])
+            self._take_factor(s, x, [p for _, p in cast(list[Place], list(self.places[key]))])
+        else:
+            self._take_terms(key)
+
+    def _replace(self, s: Atom, old: list[Product], new: Product, sign: int) -> None:
+        self._forget(s)
+        for product in old:
+            self._drop(s, product)
+        self._insert(s, new, sign)
+        self._remember(s)
+
+    def _take_factors(self, pair: FactorPair, places: list[Place]) -> None:
+        sign, atom = self._definition({pair: 1})
+        for s, product in places:
+            if s != atom and product in self.sums.sums[s]:
+                rest = list(product)
+                made = []
+                while pair[0] in rest and pair[1] in rest and (pair[0] != pair[1] or rest.count(pair[0]) > 1):
+                    rest.remove(pair[0])
+                    rest.remove(pair[1])
+                    made.append(atom)
+                outer = self.sums.sums[s][product] * (sign if len(made) % 2 else 1)
+                self._replace(s, [product], tuple(sorted(rest + made)), outer)
+
+    def _take_factor(self, s: Atom, x: Atom, products: list[Product]) -> None:
+        inner = {}
+        for product in products:
+            rest = list(product)
+            rest.remove(x)
+            inner[tuple(rest)] = self.sums.sums[s][product]
+        sign, atom = self._definition(inner)
+        self._replace(s, products, tuple(sorted((x, atom))), sign)
+
+    def _take_terms(self, key: Key) -> None:
+        a, b, relative = cast(TermPair, key[1])
+        places = self._disjoint(key)
+        sign, atom = self._definition({a: 1, b: relative})
+        for s, p, q, front in places:
+            terms = self.sums.sums[s]
+            if s != atom and p in terms and q in terms:
+                first = terms[p]
+                self._replace(s, [p, q], tuple(sorted((*front, atom))), first * sign)

@@ -1,0 +1,69 @@
+"""Factoring: a*b + a*c as a*(b + c), where that saves operations."""
+
+from __future__ import annotations
+
+from supple.expr.function import Function
+from supple.expr.passes.extraction import Extraction
+from supple.expr.passes.signed import Signed, read
+from supple.expr.passes.signs import write
+from supple.expr.passes.sums import Distribute, Inline, Polynomial, collect, expand
+
+# Up to so many operations, so many starts are tried.
+_TIERS = ((1_500, 7), (12_000, 3))
+
+
+def factor(f: Function) -> Function:
+    """f with common factors taken out of its sums, the most profitable first, sharing what results.
+
+    Greedy factoring depends on where it starts, so it starts from sums written out more and less; the best is kept.
+    """
+    graph = read(f)
+    size = graph.size()
+    count = next((n for limit, n in _TIERS if size <= limit), 2)
+    choices = [factored(graph, inline, distribute) for inline, distribute in STARTS[:count]]
+    return write(min(choices, key=lambda made: made.size()))
+
+
+def factored(graph: Signed, inline: Inline, distribute: Distribute) -> Signed:
+    """The graph factored greedily after writing out what `inline` and `distribute` say."""
+    return expand(Extraction(collect(graph, inline, distribute), factoring=True).run())
+
+
+def nothing(part: Polynomial, uses: int) -> bool:
+    return False
+
+
+def short_products(part: Polynomial, uses: int) -> bool:
+    return len(part) == 1 and uses <= 6 and all(len(p) <= 3 for p in part)
+
+
+def short_sums(part: Polynomial, uses: int) -> bool:
+    return len(part) <= 3 and uses <= 4 and all(len(p) <= 3 for p in part)
+
+
+def sums(part: Polynomial, uses: int) -> bool:
+    return len(part) <= 12 and len(part) * uses <= 24
+
+
+def never(a: Polynomial, b: Polynomial) -> bool:
+    return False
+
+
+def over_sums(a: Polynomial, b: Polynomial) -> bool:
+    return min(len(a), len(b)) == 1 and max(len(a), len(b)) <= 12
+
+
+def between_sums(a: Polynomial, b: Polynomial) -> bool:
+    return len(a) * len(b) <= 16
+
+
+# What is written out at each use, and which products are multiplied out, before factoring.
+STARTS: tuple[tuple[Inline, Distribute], ...] = (
+    (nothing, never),
+    (short_products, over_sums),
+    (short_sums, over_sums),
+    (short_products, never),
+    (nothing, over_sums),
+    (sums, over_sums),
+    (sums, between_sums),
+)

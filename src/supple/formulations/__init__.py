@@ -1,0 +1,1 @@
+"""How motion is written: one literature method per file, all returning the same record."""

@@ -1,0 +1,215 @@
+"""Twists and accelerations of every frame, link by link (Briot & Khalil 2014, eqs. 10-22), as expressions.
+
+Vectors of a frame are in its own axes. `a` carries -gravity, so the base accelerates upwards and weight needs no terms of
+its own. Elastic rotations of a marker are finite: exact about a single axis, Cayley's map of the small angles otherwise;
+with it angular velocities are exact time derivatives, which the linear formulas of the paper are only to first order.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property
+
+from supple.expr.function import Array, symbols
+from supple.expr.node import Scalar, add, div, mul, named, neg
+from supple.expr.vector import (
+    axis_rotation, cross, cross_matrix, dot, identity, is_zero, matmul, matvec, minus, plus, quaternion_rotation,
+    scale, vector, zeros,
+)  # fmt: skip
+from supple.robot.bodies.record import Marker
+from supple.robot.mechanism import Anchor, Frame, Mechanism
+
+
+@dataclass(frozen=True)
+class State:
+    """Symbols of a mechanism's positions, velocities, accelerations and gravity."""
+
+    q: Array
+    v: Array
+    a: Array
+    g: Array
+
+
+def state(mechanism: Mechanism) -> State:
+    return State(
+        symbols("q", mechanism.nq), symbols("v", mechanism.nv), symbols("a", mechanism.nv), symbols("g", 3)
+    )
+
+
+@dataclass(frozen=True)
+class MarkerMotion:
+    """A marker of a deformed body, in the body's axes: rotation E R0, position, and how its spin follows the coordinates.
+
+    omega_e = B Phi_r qd_e; its own derivative is B Phi_r qdd_e + bias."""
+
+    R: Array
+    r: Array
+    B: Array | None  # None: identity
+    omega_e: Array
+    bias: Array
+    v_e: Array
+    Phi_d: Array
+    Phi_r: Array
+
+    def spin(self, rate: Array) -> Array:
+        """B Phi_r rate."""
+        turned = matvec(self.Phi_r, rate)
+        return turned if self.B is None else matvec(self.B, turned)
+
+    def couple(self, moment: Array) -> Array:
+        """Generalised forces of a moment at the marker: (B Phi_r)^T moment."""
+        m = moment if self.B is None else matvec(self.B.T, moment)
+        return matvec(self.Phi_r.T, m)
+
+
+def small_rotation(phi: Array, rate: Array) -> tuple[Array, Array | None, Array, Array]:
+    """Rotation E, spin map B, spin B rate, and the part of its derivative without accelerations."""
+    turning = [i for i in range(3) if not is_zero(phi[i])]
+    if not turning:
+        return identity(), None, rate, zeros(3)
+    if len(turning) == 1:
+        axis = zeros(3)
+        axis[turning[0]] = 1
+        return axis_rotation(axis, phi[turning[0]]), None, rate, zeros(3)
+    half = scale(0.5, phi)
+    s = div(1, add(1, dot(half, half)))
+    H = cross_matrix(half)
+    E = identity() + mul_matrix(mul(2, s), H + matmul(H, H))
+    B = mul_matrix(s, identity() + H)
+    spin = matvec(B, rate)
+    return E, B, spin, scale(neg(mul(s, mul(0.5, dot(phi, rate)))), spin)
+
+
+def mul_matrix(k: Scalar, A: Array) -> Array:
+    made = zeros(*A.shape)
+    for i in range(A.shape[0]):
+        for j in range(A.shape[1]):
+            made[i, j] = mul(k, A[i, j])
+    return made
+
+
+@dataclass(frozen=True)
+class FrameMotion:
+    """One frame: rotation and position in its parent, and its motion in its own axes."""
+
+    frame: Frame
+    marker: MarkerMotion
+    R: Array  # parent_R_child
+    slide: Array  # prismatic offset from the marker, in child axes
+    omega: Array
+    alpha: Array
+    a: Array  # acceleration of the origin minus gravity
+    v: Array  # velocity of the origin
+    qe: Array
+    qde: Array
+    qdde: Array
+
+
+@dataclass
+class Kinematics:
+    """The forward recursion over the tree."""
+
+    mechanism: Mechanism
+    state: State
+    motions: list[FrameMotion] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        for frame in self.mechanism.frames:
+            self.motions.append(self._frame(frame))
+
+    @cached_property
+    def _still(self) -> FrameMotion:
+        base = self.mechanism.frames[0] if self.mechanism.frames else None
+        empty = zeros(0)
+        none = marker_motion(Marker(zeros(3), identity(), zeros(3, 0), zeros(3, 0)), empty, empty)
+        return FrameMotion(
+            base, none, identity(), zeros(3), zeros(3), zeros(3), vector(*(neg(x) for x in self.state.g)), zeros(3),
+            empty, empty, empty,
+        )  # type: ignore[arg-type]  # fmt: skip
+
+    def motion(self, index: int) -> FrameMotion:
+        return self._still if index < 0 else self.motions[index]
+
+    def _frame(self, frame: Frame) -> FrameMotion:
+        s, parent = self.state, self.motion(frame.parent)
+        m = marker_motion(frame.marker, parent.qe, parent.qde)
+        p_omega, p_alpha, p_a, p_v = at_marker(parent, m)
+        q, v, a = s.q[frame.q], s.v[frame.v], s.a[frame.v]
+        axis, slide = frame.axis, zeros(3)
+        match frame.motion:
+            case "revolute":
+                R = matmul(m.R, axis_rotation(axis, q[0]))
+            case "spherical":
+                R = matmul(m.R, quaternion_rotation(q))
+            case _:
+                R = m.R
+        omega, alpha, acc, vel = (matvec(R.T, x) for x in (p_omega, p_alpha, p_a, p_v))
+        if frame.motion in ("revolute", "spherical"):
+            rate = scale(v[0], axis) if frame.motion == "revolute" else v
+            rate2 = scale(a[0], axis) if frame.motion == "revolute" else a
+            omega = plus(omega, rate)
+            alpha = plus(alpha, rate2, cross(omega, rate))
+        elif frame.motion == "prismatic":
+            slide, rate, rate2 = scale(q[0], axis), scale(v[0], axis), scale(a[0], axis)
+            across = cross(omega, slide)
+            acc = plus(acc, cross(alpha, slide), cross(omega, plus(across, scale(2, rate))), rate2)
+            vel = plus(vel, across, rate)
+        label = frame.name.replace("/", "_")
+        omega = vector(*(named(x, f"w_{label}_{k}") for x, k in zip(omega, "xyz", strict=True)))
+        alpha = vector(*(named(x, f"wd_{label}_{k}") for x, k in zip(alpha, "xyz", strict=True)))
+        acc = vector(*(named(x, f"vd_{label}_{k}") for x, k in zip(acc, "xyz", strict=True)))
+        return FrameMotion(
+            frame, m, R, slide, omega, alpha, acc, vel, s.q[frame.e], s.v[frame.ev], s.a[frame.ev]
+        )
+
+    # World frame --------------------------------------------------------------------------------------------------
+
+    @cached_property
+    def world(self) -> list[tuple[Array, Array]]:
+        """Rotation and origin of every frame in the base."""
+        made: list[tuple[Array, Array]] = []
+        for motion in self.motions:
+            R, p = made[motion.frame.parent] if motion.frame.parent >= 0 else (identity(), zeros(3))
+            made.append((matmul(R, motion.R), plus(p, matvec(R, plus(motion.marker.r, matvec(motion.R, motion.slide))))))
+        return made
+
+    def pose(self, anchor: Anchor) -> tuple[Array, Array]:
+        """Rotation and origin of an anchor in the base."""
+        R, p = self.world[anchor.frame] if anchor.frame >= 0 else (identity(), zeros(3))
+        m = self.marker(anchor)
+        return matmul(R, m.R), plus(p, matvec(R, m.r))
+
+    def marker(self, anchor: Anchor) -> MarkerMotion:
+        body = self.motion(anchor.frame)
+        return marker_motion(anchor.marker, body.qe, body.qde)
+
+    def twist(self, anchor: Anchor) -> tuple[Array, Array, Array, Array]:
+        """Angular velocity, angular acceleration, acceleration and velocity of an anchor, in its frame's axes."""
+        return at_marker(self.motion(anchor.frame), self.marker(anchor))
+
+
+def marker_motion(marker: Marker, qe: Array, qde: Array) -> MarkerMotion:
+    """A marker as the elastic coordinates and rates of its body move it."""
+    E, B, spin, bias = small_rotation(matvec(marker.Phi_r, qe), matvec(marker.Phi_r, qde))
+    return MarkerMotion(
+        matmul(E, marker.rotation), plus(marker.position, matvec(marker.Phi_d, qe)), B, spin, bias,
+        matvec(marker.Phi_d, qde), marker.Phi_d, marker.Phi_r,
+    )  # fmt: skip
+
+
+def at_marker(body: FrameMotion, m: MarkerMotion) -> tuple[Array, Array, Array, Array]:
+    """omega, alpha, a and v of a marker, in its body's axes (eqs. 10 and 18)."""
+    omega = plus(body.omega, m.omega_e)
+    alpha = plus(body.alpha, m.spin(body.qdde), m.bias, cross(body.omega, m.omega_e))
+    swing = cross(body.omega, m.r)
+    a = plus(
+        body.a, cross(body.alpha, m.r), cross(body.omega, plus(swing, scale(2, m.v_e))), matvec(m.Phi_d, body.qdde)
+    )
+    return omega, alpha, a, plus(body.v, swing, m.v_e)
+
+
+def relative(kin: Kinematics, first: Anchor, second: Anchor) -> tuple[Array, Array]:
+    """Rotation and position of the second anchor in the first one's axes."""
+    R1, p1 = kin.pose(first)
+    R2, p2 = kin.pose(second)
+    return matmul(R1.T, R2), matvec(R1.T, minus(p2, p1))

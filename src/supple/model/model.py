@@ -1,0 +1,229 @@
+"""`Model`: a robot's equations evaluated and solved with numbers.
+
+The equations of the virtual tree are f = M a + c; the loops add J v = 0 and reactions J^T lam. By virtual power only the
+motions with J v = 0 count (Briot & Khalil 2014, eqs. 41-44), which also serves overconstrained robots, whose reactions
+are not unique but whose motion is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from supple.backends.interpreter import Interpreted, interpret
+from supple.errors import SuppleError
+from supple.formulations.equations import Equations
+from supple.model.algebra import Array, least_squares, null_space, one_thread
+from supple.robot.mechanism import Mechanism
+
+
+@dataclass(frozen=True)
+class Solution:
+    """Accelerations of all coordinates, actuator forces, and reactions of the loops."""
+
+    a: Array
+    tau: Array
+    reactions: Array
+
+
+class Model:
+    """A robot's dynamics. Positions q hold quaternions for spherical joints; velocities and accelerations do not."""
+
+    def __init__(self, equations: Equations) -> None:
+        self.equations = equations
+        self.mechanism: Mechanism = equations.mechanism
+        self.gravity = np.array([float(x) for x in self.mechanism.gravity])
+        self.active = np.array(self.mechanism.indices("active"), dtype=int)
+
+    @property
+    def nv(self) -> int:
+        return self.mechanism.nv
+
+    @property
+    def names(self) -> list[str]:
+        return self.mechanism.names()
+
+    def index(self, name: str) -> int:
+        return self.names.index(name)
+
+    # Functions, compiled when first used ----------------------------------------------------------------------------
+
+    @cached_property
+    def _loaded(self) -> dict[str, Interpreted]:
+        return {}
+
+    def function(self, name: str) -> Interpreted:
+        """One Function of the equations, ready to be called."""
+        if name not in self._loaded:
+            self._loaded[name] = interpret(getattr(self.equations, name))
+        return self._loaded[name]
+
+    def call(self, name: str, **given: Any) -> dict[str, Array]:
+        """A Function called with zeros for what is not given (gravity is the robot's own)."""
+        f = self.function(name)
+        inputs = {
+            key: given.pop(key) if key in given else self.gravity if key == "g" else np.zeros(symbols.shape)
+            for key, symbols in f.function.inputs.items()
+        }
+        if given:
+            raise TypeError(f"{name} has no inputs {sorted(given)}")
+        return f(**inputs)
+
+    # The virtual tree -------------------------------------------------------------------------------------------------
+
+    def mass(self, q: Array) -> Array:
+        """Mass matrix of the virtual tree and platform, motor inertia included."""
+        M = self.call("inertia", q=q, direction=np.eye(self.nv))["f"]
+        return 0.5 * (M + M.T)
+
+    def forces(self, q: Array, v: Any = 0.0, a: Any = 0.0, friction: bool = True, **given: Any) -> Array:
+        """f = M a + c of the virtual tree: inertia, gravity, elasticity, damping, friction, less the given loads."""
+        zero = np.zeros(self.nv)
+        out = self.call("forces", q=q, v=zero + v, a=zero + a, **given)
+        return out["f"] + out["coulomb"] if friction else out["f"]
+
+    def stiffness(self, q: Array, lam: Array | None = None, **given: Any) -> Array:
+        """d f / d q along the generalised velocities, at rest, under reactions lam and loads."""
+        if lam is not None:
+            given["lam"] = lam
+        return self.call("stiffness", q=q, direction=np.eye(self.nv), **given)["f"].T
+
+    def damping(self, q: Array) -> Array:
+        """d f / d v at rest; Coulomb friction left out."""
+        return self.call("damping", q=q, direction=np.eye(self.nv))["f"].T
+
+    def loss_stiffness(self) -> Array:
+        """Imaginary part of the stiffness: structural damping of bodies and joints."""
+        H = np.zeros((self.nv, self.nv))
+        for frame in self.mechanism.frames:
+            H[frame.ev, frame.ev] = frame.body.H_ee.astype(float)
+        return H
+
+    # Loops ------------------------------------------------------------------------------------------------------------
+
+    def jacobian(self, q: Array) -> Array:
+        """J of the closure equations J v = 0."""
+        if not self.mechanism.closures:
+            return np.zeros((0, self.nv))
+        return self.call("closure_motion", q=q, v=np.eye(self.nv))["velocity"].T
+
+    def closure_bias(self, q: Array, v: Array) -> Array:
+        """b of J a + b = 0."""
+        return self.call("closure_motion", q=q, v=v)["acceleration"]
+
+    def residual(self, q: Array) -> Array:
+        """How far the loops are open (m, rad)."""
+        return self.call("closure", q=q)["residual"]
+
+    def retract(self, q: Array, step: Array) -> Array:
+        """q moved by a generalised displacement; quaternions are turned and stay of unit length."""
+        moved = np.array(q, dtype=float)
+        for frame in self.mechanism.frames:
+            moved[frame.e] += step[frame.ev]
+            if frame.motion == "spherical":
+                moved[frame.q] = turned(moved[frame.q], step[frame.v])
+            else:
+                moved[frame.q] += step[frame.v]
+        return moved
+
+    def held(self, which: Sequence[int]) -> Array:
+        """Rows that pick out coordinates of v."""
+        S = np.zeros((len(which), self.nv))
+        S[np.arange(len(which)), list(which)] = 1.0
+        return S
+
+    # Dynamics of the closed robot ------------------------------------------------------------------------------------
+
+    @one_thread
+    def inverse(self, q: Array, v: Array, a_active: Array, **loads: Any) -> Solution:
+        """Actuator forces and all other accelerations for given accelerations of the actuators."""
+        J, S = self.jacobian(q), self.held(self.active)
+        A = np.vstack([J, S])
+        wanted = np.concatenate([-self.closure_bias(q, v) if len(J) else np.zeros(0), a_active])
+        a, multipliers = self._constrained(q, self.forces(q, v, **loads), A, wanted, np.zeros(self.nv))
+        return Solution(a, multipliers[len(J) :], multipliers[: len(J)])
+
+    @one_thread
+    def forward(self, q: Array, v: Array, tau: Array, **loads: Any) -> Solution:
+        """Accelerations of all coordinates for given actuator forces."""
+        J = self.jacobian(q)
+        applied = np.zeros(self.nv)
+        applied[self.active] = tau
+        wanted = -self.closure_bias(q, v) if len(J) else np.zeros(0)
+        a, multipliers = self._constrained(q, self.forces(q, v, **loads), J, wanted, applied)
+        return Solution(a, np.asarray(tau, dtype=float), multipliers)
+
+    def _constrained(self, q: Array, c: Array, A: Array, wanted: Array, applied: Array) -> tuple[Array, Array]:
+        """a of M a + c = applied + A^T lam with A a = wanted, and lam of least norm."""
+        M = self.mass(q)
+        Z, _, _ = null_space(A)
+        a = least_squares(A, wanted)
+        if Z.shape[1]:
+            reduced = Z.T @ M @ Z
+            try:
+                y = np.linalg.solve(reduced, Z.T @ (applied - c - M @ a))
+            except np.linalg.LinAlgError as error:
+                raise SuppleError(self.massless(reduced, Z)) from error
+            a = a + Z @ y
+        return a, least_squares(A.T, M @ a + c - applied)
+
+    def massless(self, reduced: Array, Z: Array) -> str:
+        """Words for a mass matrix that is singular on the motions of the robot."""
+        _, shapes = np.linalg.eigh(reduced)
+        worst = int(np.argmax(np.abs(Z @ shapes[:, 0])))
+        return f"nothing has inertia against the motion of {self.names[worst]!r}; give the link it moves a body with mass"
+
+    def reduced(self, q: Array, v: Array, independent: Sequence[int], **loads: Any) -> tuple[Array, Array]:
+        """M and c of the closed robot in the independent coordinates (eq. 44): generalised forces = M a + c."""
+        T = self.expansion(q, independent)
+        M = self.mass(q)
+        J = self.jacobian(q)
+        bias = least_squares(J[:, self._others(independent)], -self.closure_bias(q, v)) if len(J) else np.zeros(0)
+        b = np.zeros(self.nv)
+        b[self._others(independent)] = bias
+        return T.T @ M @ T, T.T @ (M @ b + self.forces(q, v, **loads))
+
+    def expansion(self, q: Array, independent: Sequence[int]) -> Array:
+        """T of v = T v_independent (eq. 36)."""
+        others = self._others(independent)
+        J = self.jacobian(q)
+        T = np.zeros((self.nv, len(independent)))
+        T[list(independent), np.arange(len(independent))] = 1.0
+        if others:
+            T[others] = -least_squares(J[:, others], J[:, list(independent)])
+        return T
+
+    def _others(self, independent: Sequence[int]) -> list[int]:
+        chosen = set(independent)
+        return [i for i in range(self.nv) if i not in chosen]
+
+    # Energies -----------------------------------------------------------------------------------------------------------
+
+    def energy(self, q: Array, v: Array) -> Mapping[str, Array]:
+        """Kinetic and elastic energy per frame, gravity per frame, motors, and the power lost."""
+        return self.call("energy", q=q, v=v)
+
+
+def turned(p: Array, step: Array) -> Array:
+    """A unit quaternion turned by a rotation vector of its own axes."""
+    angle = float(np.linalg.norm(step))
+    if angle == 0.0:
+        return p / np.linalg.norm(p)
+    w, (x, y, z) = np.cos(angle / 2), np.sin(angle / 2) / angle * step
+    a, b, c, d = p
+    made = np.array(
+        [a * w - b * x - c * y - d * z, a * x + b * w + c * z - d * y,
+         a * y - b * z + c * w + d * x, a * z + b * y - c * x + d * w]
+    )  # fmt: skip
+    return made / np.linalg.norm(made)
+
+
+def rotation_vector(p: Array) -> Array:
+    """Rotation vector (rad) of a unit quaternion."""
+    p = p if p[0] >= 0 else -p
+    s = float(np.linalg.norm(p[1:]))
+    return p[1:] * (2.0 if s < 1e-12 else 2.0 * np.arctan2(s, p[0]) / s)

@@ -1,0 +1,162 @@
+"""`Body`: the shape integrals of the generalised Newton-Euler equations (Briot & Khalil 2014, appendix).
+
+A material point is at r = r0 + sum_k phi_k q_k in the body frame. Arrays hold numbers or symbols.
+
+    MS_r = int r0 dm                    MS_de[:, k] = int phi_k dm
+    I_rr = int r0^T r0 dm  (hat)        beta[:, k]  = int r0 x phi_k dm
+    I_re[k] = int r0^T phi_k dm  (hat)  lam[i, k]   = int phi_i x phi_k dm
+    I_ee[i, k] = int phi_i^T phi_k dm  (hat)
+
+Rotary inertia of beam sections adds constants to I_rr, beta and M_ee only.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+Array = npt.NDArray[Any]
+
+
+def zeros(*shape: int) -> Array:
+    return np.full(shape, 0, dtype=object)
+
+
+def eye(n: int = 3) -> Array:
+    made = zeros(n, n)
+    for i in range(n):
+        made[i, i] = 1
+    return made
+
+
+def hat(a: Sequence[Any] | Array) -> Array:
+    """The cross-product matrix: hat(a) b = a x b."""
+    made = zeros(3, 3)
+    made[0, 1], made[0, 2] = -a[2], a[1]
+    made[1, 0], made[1, 2] = a[2], -a[0]
+    made[2, 0], made[2, 1] = -a[1], a[0]
+    return made
+
+
+def axial(T: Array) -> Array:
+    """int a x b of T = int a b^T."""
+    made = zeros(3)
+    made[:] = [T[1, 2] - T[2, 1], T[2, 0] - T[0, 2], T[0, 1] - T[1, 0]]
+    return made
+
+
+def is_zero(x: Any) -> bool:
+    """True for the plain number zero, and for arrays of nothing else."""
+    if isinstance(x, np.ndarray):
+        return all(is_zero(e) for e in x.ravel())
+    return isinstance(x, (int, float)) and x == 0
+
+
+@dataclass(frozen=True)
+class Marker:
+    """A frame on a body: where it is undeformed, and how the elastic coordinates move it."""
+
+    position: Array
+    rotation: Array  # body_R_marker
+    Phi_d: Array  # 3 x N
+    Phi_r: Array  # 3 x N
+
+
+@dataclass(frozen=True)
+class Outline:
+    """Points of the body's line drawing: positions (P x 3) and their shape functions (P x 3 x N)."""
+
+    position: Array
+    Phi_d: Array
+
+
+@dataclass(frozen=True)
+class Body:
+    mass: Any = 0
+    MS_r: Array = field(default_factory=lambda: zeros(3))
+    I_rr: Array = field(default_factory=lambda: zeros(3, 3))
+    MS_de: Array = field(default_factory=lambda: zeros(3, 0))
+    beta: Array = field(default_factory=lambda: zeros(3, 0))
+    lam: Array = field(default_factory=lambda: zeros(0, 0, 3))
+    I_re: Array = field(default_factory=lambda: zeros(0, 3, 3))
+    I_ee: Array = field(default_factory=lambda: zeros(0, 0, 3, 3))
+    M_ee: Array = field(default_factory=lambda: zeros(0, 0))
+    K_ee: Array = field(default_factory=lambda: zeros(0, 0))
+    D_ee: Array = field(default_factory=lambda: zeros(0, 0))
+    H_ee: Array = field(default_factory=lambda: zeros(0, 0))  # loss stiffness of structural damping
+    coordinates: tuple[str, ...] = ()  # names of the elastic coordinates
+    units: tuple[str, ...] = ()  # m or rad, one per coordinate
+    outline: Outline | None = None
+
+    @property
+    def flexible(self) -> bool:
+        return bool(self.coordinates)
+
+
+def from_moments(mass: Any, s0: Array, S0: Array, s: Array, J: Array, E: Array) -> dict[str, Any]:
+    """The record's inertial fields from int dm, r0, r0 r0^T, phi_k, r0 phi_k^T and phi_i phi_k^T."""
+    n = s.shape[1]
+    one = eye()
+    beta, I_re = zeros(3, n), zeros(n, 3, 3)
+    lam, I_ee, M_ee = zeros(n, n, 3), zeros(n, n, 3, 3), zeros(n, n)
+    for k in range(n):
+        beta[:, k] = axial(J[k])
+        I_re[k] = np.trace(J[k]) * one - J[k].T
+        for i in range(n):
+            if not is_zero(E[i, k]):
+                M_ee[i, k] = np.trace(E[i, k])
+                lam[i, k] = axial(E[i, k])
+                I_ee[i, k] = M_ee[i, k] * one - E[i, k].T
+    return {
+        "mass": mass, "MS_r": s0, "I_rr": np.trace(S0) * one - S0, "MS_de": s, "beta": beta,
+        "lam": lam, "I_re": I_re, "I_ee": I_ee, "M_ee": M_ee,
+    }  # fmt: skip
+
+
+def moved(body: Body, R: Array, p: Array) -> Body:
+    """The same body seen from a frame in which it is turned by R and then shifted by p."""
+    if is_zero(p) and is_zero(R - eye()):
+        return body
+    n = len(body.coordinates)
+    s = R @ body.MS_de
+    P = hat(p)
+    S = R @ body.MS_r
+    I_rr = R @ body.I_rr @ R.T + body.mass * (P.T @ P) + P.T @ hat(S) + hat(S).T @ P
+    beta = R @ body.beta
+    I_re = zeros(n, 3, 3)
+    for k in range(n):
+        beta[:, k] = beta[:, k] + P @ s[:, k]
+        I_re[k] = R @ body.I_re[k] @ R.T + P.T @ hat(s[:, k])
+    lam, I_ee = zeros(n, n, 3), zeros(n, n, 3, 3)
+    for i in range(n):
+        for k in range(n):
+            if not is_zero(body.lam[i, k]):
+                lam[i, k] = R @ body.lam[i, k]
+            if not is_zero(body.I_ee[i, k]):
+                I_ee[i, k] = R @ body.I_ee[i, k] @ R.T
+    outline = body.outline
+    if outline is not None:
+        outline = Outline(outline.position @ R.T + p, np.einsum("ab,pbn->pan", R, outline.Phi_d))
+    return replace(
+        body, MS_r=body.mass * p + S, I_rr=I_rr, MS_de=s, beta=beta, lam=lam, I_re=I_re, I_ee=I_ee, outline=outline
+    )
+
+
+def moved_marker(marker: Marker, R: Array, p: Array) -> Marker:
+    return Marker(p + R @ marker.position, R @ marker.rotation, R @ marker.Phi_d, R @ marker.Phi_r)
+
+
+def fixed_marker(position: Array, rotation: Array, n: int = 0) -> Marker:
+    """A marker that no elastic coordinate moves."""
+    return Marker(position, rotation, zeros(3, n), zeros(3, n))
+
+
+def offset_marker(marker: Marker, offset: Array, rotation: Array) -> Marker:
+    """A frame held by a rigid arm `offset` (body axes) from a marker."""
+    return Marker(
+        marker.position + offset, marker.rotation @ rotation, marker.Phi_d - hat(offset) @ marker.Phi_r, marker.Phi_r
+    )

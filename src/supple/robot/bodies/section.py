@@ -1,0 +1,79 @@
+"""Cross-sections: area, second moments, torsion constant and shear factors."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+from supple.robot.description import Properties, Section
+
+PI = math.pi
+
+
+@dataclass(frozen=True)
+class CrossSection:
+    """Iz = int y^2 dA bends the beam in its x-y plane, Iy = int z^2 dA in its x-z plane."""
+
+    area: Any
+    Iy: Any
+    Iz: Any
+    J: Any
+    ky: Any  # shear factor of the x-y plane
+    kz: Any
+
+    @property
+    def polar(self) -> Any:
+        return self.Iy + self.Iz
+
+
+def cross_section(spec: Section, nu: Any) -> CrossSection:
+    """The CrossSection of any kind of section; shear factors after Cowper (1966)."""
+    if spec.rectangle is not None:
+        y, z = spec.rectangle.y, spec.rectangle.z
+        k = 10 * (1 + nu) / (12 + 11 * nu)
+        return CrossSection(y * z, y * z**3 / 12, z * y**3 / 12, rectangle_torsion(y, z), k, k)
+    if spec.circle is not None:
+        d = spec.circle.diameter
+        inertia = PI / 64 * d**4
+        k = 6 * (1 + nu) / (7 + 6 * nu)
+        return CrossSection(PI / 4 * d**2, inertia, inertia, 2 * inertia, k, k)
+    if spec.tube is not None:
+        return _tube(spec.tube.diameter, spec.tube.wall, nu)
+    if spec.box is not None:
+        return _box(spec.box.y, spec.box.z, spec.box.wall)
+    assert isinstance(spec.properties, Properties)
+    p = spec.properties
+    Iy = p.Iz if p.Iy is None else p.Iy
+    return CrossSection(p.area, Iy, p.Iz, p.Iz + Iy if p.J is None else p.J, p.ky, p.kz)
+
+
+def _tube(d: Any, wall: Any, nu: Any) -> CrossSection:
+    inner = d - 2 * wall
+    inertia = PI / 64 * (d**4 - inner**4)
+    m2 = (inner / d) ** 2
+    k = 6 * (1 + nu) * (1 + m2) ** 2 / ((7 + 6 * nu) * (1 + m2) ** 2 + (20 + 12 * nu) * m2)
+    return CrossSection(PI / 4 * (d**2 - inner**2), inertia, inertia, 2 * inertia, k, k)
+
+
+def _box(y: Any, z: Any, wall: Any) -> CrossSection:
+    """Thin-walled box: Bredt's torsion constant, shear carried by the two webs."""
+    inner_y, inner_z = y - 2 * wall, z - 2 * wall
+    area = y * z - inner_y * inner_z
+    mid_y, mid_z = y - wall, z - wall
+    J = 2 * wall * (mid_y * mid_z) ** 2 / (mid_y + mid_z)
+    return CrossSection(
+        area, (y * z**3 - inner_y * inner_z**3) / 12, (z * y**3 - inner_z * inner_y**3) / 12, J,
+        2 * wall * y / area, 2 * wall * z / area,
+    )  # fmt: skip
+
+
+def rectangle_torsion(y: Any, z: Any) -> Any:
+    """Torsion constant of a solid rectangle (Saint-Venant's series, to rounding)."""
+    if not isinstance(y, (int, float, Fraction)) or not isinstance(z, (int, float, Fraction)):
+        # a symbol is kept: thin-rectangle limit of the series with the shorter side unknown is not defined
+        raise TypeError("the torsion constant of a rectangle needs numbers")
+    long, short = float(max(y, z)), float(min(y, z))
+    series = sum(math.tanh(k * PI * long / (2 * short)) / k**5 for k in range(1, 60, 2))
+    return long * short**3 * (1 / 3 - 64 * short / (PI**5 * long) * series)

@@ -1,0 +1,340 @@
+"""The robot file as typed records: what may be written, where, and in which dimension.
+
+Values stay as written (`Quantity`) until `resolve` evaluates them in the scope of the named parameters.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, GetCoreSchemaHandler, GetJsonSchemaHandler, StringConstraints
+from pydantic import model_validator as _model_validator
+from pydantic_core import CoreSchema, PydanticCustomError, core_schema
+
+from supple.robot.quantity import QuantityError, parse
+
+
+@dataclass(frozen=True)
+class Q:
+    """Marks a field as a quantity of a dimension, with bounds that are checked once it has a value."""
+
+    dimension: str
+    above: float | None = None
+    least: float | None = None
+    below: float | None = None
+    most: float | None = None
+
+    def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
+        return core_schema.no_info_plain_validator_function(_parsed)
+
+    def __get_pydantic_json_schema__(self, schema: CoreSchema, handler: GetJsonSchemaHandler) -> dict[str, Any]:
+        return {
+            "anyOf": [{"type": "number"}, {"type": "string"}],
+            "description": f"{self.dimension}, SI if no unit is given; names of parameters and + - * / ^ are allowed",
+        }
+
+
+def _parsed(raw: Any) -> Any:
+    try:
+        return parse(raw)
+    except QuantityError as error:
+        raise PydanticCustomError("quantity", "{reason}", {"reason": str(error)}) from error
+
+
+Number = Annotated[Any, Q("number")]
+Ratio = Annotated[Any, Q("number", least=0)]
+Angle = Annotated[Any, Q("angle")]
+Length = Annotated[Any, Q("length")]
+Size = Annotated[Any, Q("length", above=0)]
+Vector = Annotated[list[Length], Field(min_length=3, max_length=3)]
+Direction = Literal["x", "y", "z", "-x", "-y", "-z"] | Annotated[list[Number], Field(min_length=3, max_length=3)]
+Name = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_][A-Za-z0-9_.\-]{0,63}$")]
+Reference = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_][A-Za-z0-9_.\-/]{0,129}$")]
+Rotation = dict[Literal["x", "y", "z"], Angle]
+
+
+class Model(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True, populate_by_name=True, arbitrary_types_allowed=True)
+
+
+def one_of(*keys: str) -> Any:
+    """A validator: exactly one of these keys must be there."""
+
+    def check(self: Any) -> Any:
+        given = [k for k in keys if getattr(self, k) is not None]
+        if len(given) != 1:
+            wanted = ", ".join(keys)
+            found = "none is given" if not given else f"{' and '.join(given)} are given"
+            raise PydanticCustomError("one_of", "needs exactly one of {wanted}; {found}", {"wanted": wanted, "found": found})
+        return self
+
+    return _model_validator(mode="after")(check)
+
+
+class Parameter(Model):
+    """A named parameter with its default and what it stands for."""
+
+    value: Annotated[Any, Q("any")]
+    about: str = ""
+
+
+class Material(Model):
+    E: Annotated[Any, Q("pressure", above=0)]
+    rho: Annotated[Any, Q("density", above=0)]
+    nu: Annotated[Any, Q("number", above=-1, below=0.5)] = parse("0.3")
+    G: Annotated[Any, Q("pressure", above=0)] | None = None
+
+
+class Rectangle(Model):
+    """Sizes along the beam's own y and z axes."""
+
+    y: Size
+    z: Size
+
+
+class Circle(Model):
+    diameter: Size
+
+
+class Tube(Model):
+    diameter: Size
+    wall: Size
+
+
+class Box(Model):
+    y: Size
+    z: Size
+    wall: Size
+
+
+class Properties(Model):
+    """A section by numbers: Iz bends the beam in its x-y plane, Iy in its x-z plane, J is the torsion constant."""
+
+    area: Annotated[Any, Q("area", above=0)]
+    Iy: Annotated[Any, Q("second moment of area", above=0)] = None
+    Iz: Annotated[Any, Q("second moment of area", above=0)]
+    J: Annotated[Any, Q("second moment of area", above=0)] = None
+    ky: Annotated[Any, Q("number", above=0, most=1)] = parse("5/6")
+    kz: Annotated[Any, Q("number", above=0, most=1)] = parse("5/6")
+
+
+class Section(Model):
+    rectangle: Rectangle | None = None
+    circle: Circle | None = None
+    tube: Tube | None = None
+    box: Box | None = None
+    properties: Properties | None = None
+    _one = one_of("rectangle", "circle", "tube", "box", "properties")
+
+
+class Rayleigh(Model):
+    """D = alpha M + beta K."""
+
+    alpha: Annotated[Any, Q("rate", least=0)] = parse(0)
+    beta: Annotated[Any, Q("time", least=0)] = parse(0)
+
+
+class Damping(Model):
+    """rayleigh: D = alpha M + beta K; modal: ratio of every mode of the body clamped at its origin;
+    structural: loss factor eta of K (1 + j eta), twice the modal ratio."""
+
+    rayleigh: Rayleigh | None = None
+    modal: Ratio | None = None
+    structural: Ratio | None = None
+    _one = one_of("rayleigh", "modal", "structural")
+
+
+class Inertia(Model):
+    """Entries of the inertia matrix (xy is the matrix entry, the negative of the product of inertia)."""
+
+    xx: Annotated[Any, Q("inertia")] = parse(0)
+    yy: Annotated[Any, Q("inertia")] = parse(0)
+    zz: Annotated[Any, Q("inertia")] = parse(0)
+    xy: Annotated[Any, Q("inertia")] = parse(0)
+    xz: Annotated[Any, Q("inertia")] = parse(0)
+    yz: Annotated[Any, Q("inertia")] = parse(0)
+
+
+class Rigid(Model):
+    """A rigid body: centre and inertia about it, or first moments and inertia about the link's origin."""
+
+    mass: Annotated[Any, Q("mass", least=0)]
+    center: Vector | None = None
+    first_moments: Annotated[list[Annotated[Any, Q("first moment of mass")]], Field(min_length=3, max_length=3)] | None = None
+    inertia: Inertia | None = None
+    inertia_at_origin: Inertia | None = None
+
+
+class Beam(Model):
+    """A beam from the link's origin (or `start`) along `axis`; elements: 0 makes it rigid."""
+
+    length: Size
+    section: Name
+    material: Name
+    elements: Annotated[int, Field(ge=0, le=200)] = 1
+    segments: Annotated[int, Field(ge=1, le=50)] = 1
+    theory: Literal["euler_bernoulli", "timoshenko"] = "euler_bernoulli"
+    axis: Direction = "x"
+    up: Direction | None = None
+    start: Vector | None = None
+    damping: Damping | None = None
+
+
+class Body(Model):
+    rigid: Rigid | None = None
+    beam: Beam | None = None
+    _one = one_of("rigid", "beam")
+
+
+Stiffness = Annotated[Any, Q("any", above=0)]
+AXES = ("x", "y", "z", "rx", "ry", "rz")
+
+
+class Spring(Model):
+    """Elastic joint: stiffness along and about the joint's axes (N/m and N m/rad). Axes not given are rigid.
+
+    `matrix` gives a full symmetric matrix for the axes listed in `axes` (all six if not given)."""
+
+    x: Stiffness | None = None
+    y: Stiffness | None = None
+    z: Stiffness | None = None
+    rx: Stiffness | None = None
+    ry: Stiffness | None = None
+    rz: Stiffness | None = None
+    axes: list[Literal["x", "y", "z", "rx", "ry", "rz"]] | None = None
+    matrix: list[list[Annotated[Any, Q("any")]]] | None = None
+
+
+class JointDamping(Model):
+    """Damping of an elastic joint, per axis (N s/m and N m s/rad) or as a matrix like the stiffness."""
+
+    x: Annotated[Any, Q("any", least=0)] | None = None
+    y: Annotated[Any, Q("any", least=0)] | None = None
+    z: Annotated[Any, Q("any", least=0)] | None = None
+    rx: Annotated[Any, Q("any", least=0)] | None = None
+    ry: Annotated[Any, Q("any", least=0)] | None = None
+    rz: Annotated[Any, Q("any", least=0)] | None = None
+    matrix: list[list[Annotated[Any, Q("any")]]] | None = None
+
+
+class Friction(Model):
+    """viscous * v + coulomb * v / sqrt(v^2 + width^2); width 0 is the sharp sign function."""
+
+    viscous: Annotated[Any, Q("any", least=0)] = parse(0)
+    coulomb: Annotated[Any, Q("any", least=0)] = parse(0)
+    width: Annotated[Any, Q("any", least=0)] = parse("0.001")
+
+
+class Actuator(Friction):
+    """A motor: its rotor inertia seen through the gear is inertia * gear^2 at the joint."""
+
+    inertia: Annotated[Any, Q("any", least=0)] = parse(0)
+    gear: Annotated[Any, Q("any", above=0)] = parse(1)
+
+
+JointType = Literal["fixed", "revolute", "prismatic", "universal", "cylindrical", "spherical"]
+ClosureType = Literal[
+    "fixed", "revolute", "prismatic", "universal", "cylindrical", "spherical", "planar", "point_on_line", "point_on_plane"
+]
+
+
+class Link(Model):
+    """A body frame and the joint that moves it.
+
+    Khalil-Kleinfinger row: a, mu, sigma (0 revolute, 1 prismatic, 2 fixed), gamma, b, alpha, d, theta, r.
+    Plain frame: parent, at, rotate, joint, axis. The joint's coordinates are named by q."""
+
+    a: Reference | None = None
+    mu: Literal[0, 1] | None = None
+    sigma: Literal[0, 1, 2] | None = None
+    gamma: Angle | None = None
+    b: Length | None = None
+    alpha: Angle | None = None
+    d: Length | None = None
+    theta: Angle | None = None
+    r: Length | None = None
+
+    parent: Reference | None = None
+    at: Vector | None = None
+    rotate: list[Rotation] | Rotation | None = None
+    joint: JointType | None = None
+    axis: Direction | list[Direction] | None = None
+
+    on: Name | None = None
+    q: Name | list[Name] | None = None
+    body: Name | Body | None = None
+    stiffness: Spring | None = None
+    damping: JointDamping | None = None
+    friction: Friction | None = None
+    _one = one_of("a", "parent")
+
+
+class Anchor(Model):
+    """A frame fixed to a link; the closing joint's axis is this frame's z axis."""
+
+    link: Reference
+    at: Vector | None = None
+    rotate: list[Rotation] | Rotation | None = None
+    on: Name | None = None
+
+
+class Closure(Model):
+    """The joint that closes a loop between two links."""
+
+    joint: ClosureType
+    first: Anchor = Field(alias="from")
+    second: Anchor = Field(alias="to")
+    stiffness: Spring | None = None
+    damping: JointDamping | None = None
+
+
+class Point(Model):
+    """A named point to observe or to load."""
+
+    link: Reference
+    at: Vector | None = None
+    on: Name | None = None
+
+
+class Leg(Model):
+    """A template used `count` times: links leg1/..., leg2/...; values may use i (1..n), n and the lists of `vary`."""
+
+    count: Annotated[int, Field(ge=1, le=64)]
+    vary: dict[Name, list[Annotated[Any, Q("any")]]] = {}
+    links: dict[Name, Link] = {}
+    closures: dict[Name, Closure] = {}
+    actuators: dict[Name, Actuator] = {}
+    points: dict[Name, Point] = {}
+
+
+class Platform(Model):
+    """The moving platform; `at` and `rotate` say where it is when the robot is assembled."""
+
+    body: Name | Body
+    at: Vector | None = None
+    rotate: list[Rotation] | Rotation | None = None
+
+
+class Robot(Model):
+    """A whole robot file."""
+
+    name: Annotated[str, StringConstraints(max_length=80)] = ""
+    about: str = ""
+    source: str = ""
+    space: Literal["planar", "spatial"]
+    plane: Literal["xy", "xz", "yz"] = "xy"
+    gravity: Annotated[list[Annotated[Any, Q("acceleration")]], Field(min_length=3, max_length=3)] = [parse(0)] * 3
+    parameters: dict[Name, Parameter | Annotated[Any, Q("any")]] = {}
+    materials: dict[Name, Material] = {}
+    sections: dict[Name, Section] = {}
+    damping: Damping | None = None
+    bodies: dict[Name, Body] = {}
+    links: dict[Name, Link] = {}
+    legs: dict[Name, Leg] = {}
+    platform: Platform | None = None
+    closures: dict[Name, Closure] = {}
+    actuators: dict[Name, Actuator] = {}
+    points: dict[Name, Point] = {}
+    assembly: dict[Name, dict[Reference, Annotated[Any, Q("any")]]] = {}
+    home: dict[Reference, Annotated[Any, Q("any")]] = {}

@@ -1,0 +1,106 @@
+"""`Mechanism`: a spanning tree of frames, the closures that make its loops, and the coordinates of both."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from supple.robot.bodies.record import Array, Body, Marker
+
+Kind = Literal["active", "passive", "elastic", "platform"]
+Motion = Literal["fixed", "revolute", "prismatic", "spherical"]
+
+# Components of the relative twist (x y z of the first anchor's frame, then rx ry rz) that each closing joint forbids.
+FORBIDDEN: dict[str, tuple[int, ...]] = {
+    "fixed": (0, 1, 2, 3, 4, 5),
+    "revolute": (0, 1, 2, 3, 4),
+    "prismatic": (0, 1, 3, 4, 5),
+    "cylindrical": (0, 1, 3, 4),
+    "spherical": (0, 1, 2),
+    "planar": (2, 3, 4),
+    "point_on_line": (0, 1),
+    "point_on_plane": (2,),
+}
+
+
+@dataclass(frozen=True)
+class Coordinate:
+    """One generalised velocity. A spherical joint has three of them but four position numbers (a quaternion)."""
+
+    name: str
+    kind: Kind
+    unit: str
+    frame: int
+    inertia: Any = 0  # of the motor, seen at the joint
+    viscous: Any = 0
+    coulomb: Any = 0
+    width: Any = 0
+
+
+@dataclass(frozen=True)
+class Frame:
+    """A body frame of the tree: where it hangs on its parent, how its joint moves it, and the body it carries."""
+
+    name: str
+    parent: int  # -1: the base
+    marker: Marker  # on the parent's body
+    motion: Motion
+    axis: Array
+    body: Body
+    q: slice  # its joint's position numbers in q
+    v: slice  # its joint's velocities in v
+    e: slice  # its body's elastic coordinates in q
+    ev: slice  # the same in v
+    leg: str = ""  # leg3, or nothing for a frame outside the legs
+    template: str = ""  # leg
+
+
+@dataclass(frozen=True)
+class Anchor:
+    frame: int
+    marker: Marker
+
+
+@dataclass(frozen=True)
+class Closure:
+    """A joint that closes a loop: these components of the relative twist of two anchors are zero."""
+
+    name: str
+    joint: str
+    first: Anchor
+    second: Anchor
+    forbidden: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Mechanism:
+    name: str
+    about: str
+    source: str
+    planar: bool
+    gravity: Array
+    frames: tuple[Frame, ...]
+    closures: tuple[Closure, ...]
+    coordinates: tuple[Coordinate, ...]
+    points: dict[str, Anchor]
+    nq: int
+    start: dict[str, dict[str, Any]]  # assembly modes: name -> coordinate -> guess
+    home: dict[str, Any]
+    platform: int | None  # the platform's frame
+    orientation: Array | None  # platform's assembled orientation as a quaternion
+
+    @property
+    def nv(self) -> int:
+        return len(self.coordinates)
+
+    @property
+    def equations(self) -> int:
+        """Number of closure equations."""
+        return sum(len(c.forbidden) for c in self.closures)
+
+    def indices(self, *kinds: Kind) -> list[int]:
+        """Positions in v of the coordinates of these kinds."""
+        return [i for i, c in enumerate(self.coordinates) if c.kind in kinds]
+
+    def names(self) -> list[str]:
+        return [c.name for c in self.coordinates]

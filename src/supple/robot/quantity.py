@@ -1,0 +1,313 @@
+"""Numbers in a robot file: exact decimals, units as text ("70 GPa"), and arithmetic with named parameters.
+
+A value is parsed into a small tree by the parser below and evaluated in a scope; nothing reaches Python's eval.
+Dimensions are powers of (metre, kilogram, second, cycle): hertz is not a radian per second.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+Dimension = tuple[Fraction, ...]
+
+
+def dimension(metre: int = 0, kilogram: int = 0, second: int = 0, cycle: int = 0) -> Dimension:
+    return (Fraction(metre), Fraction(kilogram), Fraction(second), Fraction(cycle))
+
+
+NONE = dimension()
+DIMENSIONS: dict[str, Dimension] = {
+    "number": NONE,
+    "angle": NONE,
+    "length": dimension(1),
+    "area": dimension(2),
+    "second moment of area": dimension(4),
+    "mass": dimension(0, 1),
+    "first moment of mass": dimension(1, 1),
+    "inertia": dimension(2, 1),
+    "density": dimension(-3, 1),
+    "pressure": dimension(-1, 1, -2),
+    "acceleration": dimension(1, 0, -2),
+    "force": dimension(1, 1, -2),
+    "torque": dimension(2, 1, -2),
+    "time": dimension(0, 0, 1),
+    "rate": dimension(0, 0, -1),
+}
+_SYMBOLS = ("m", "kg", "s", "cycle")
+
+_DEGREE = math.pi / 180
+UNITS: dict[str, tuple[Any, Dimension]] = {
+    "m": (1, dimension(1)),
+    "km": (1000, dimension(1)),
+    "cm": (Fraction(1, 100), dimension(1)),
+    "mm": (Fraction(1, 1000), dimension(1)),
+    "um": (Fraction(1, 10**6), dimension(1)),
+    "in": (Fraction(254, 10000), dimension(1)),
+    "kg": (1, dimension(0, 1)),
+    "g": (Fraction(1, 1000), dimension(0, 1)),
+    "t": (1000, dimension(0, 1)),
+    "s": (1, dimension(0, 0, 1)),
+    "ms": (Fraction(1, 1000), dimension(0, 0, 1)),
+    "Hz": (1, dimension(0, 0, -1, 1)),
+    "N": (1, dimension(1, 1, -2)),
+    "kN": (1000, dimension(1, 1, -2)),
+    "MN": (10**6, dimension(1, 1, -2)),
+    "Nm": (1, dimension(2, 1, -2)),
+    "kNm": (1000, dimension(2, 1, -2)),
+    "Pa": (1, dimension(-1, 1, -2)),
+    "kPa": (1000, dimension(-1, 1, -2)),
+    "MPa": (10**6, dimension(-1, 1, -2)),
+    "GPa": (10**9, dimension(-1, 1, -2)),
+    "rad": (1, NONE),
+    "mrad": (Fraction(1, 1000), NONE),
+    "deg": (_DEGREE, NONE),
+    "percent": (Fraction(1, 100), NONE),
+}
+CONSTANTS: dict[str, Any] = {"pi": math.pi}
+FUNCTIONS = {"sqrt": math.sqrt, "sin": math.sin, "cos": math.cos, "tan": math.tan, "atan": math.atan, "acos": math.acos}
+
+_TOKEN = re.compile(r"\s*(?:(\d+\.?\d*(?:[eE][+-]?\d+)?|\.\d+(?:[eE][+-]?\d+)?)|([A-Za-z_]\w*)|(\*\*|[-+*/^()]))")
+_LONGEST = 300
+_DEEPEST = 40
+
+
+class QuantityError(ValueError):
+    """A value that cannot be read; the message says why."""
+
+
+@dataclass(frozen=True)
+class Value:
+    """A number (or a symbol kept by the caller) with its dimension; `bare` values fit any field."""
+
+    number: Any
+    dimension: Dimension | None  # None: no unit was given
+
+
+@dataclass(frozen=True)
+class Quantity:
+    """A value as written: its text and its parsed tree."""
+
+    text: str
+    tree: tuple[Any, ...]
+
+
+def parse(raw: Any) -> Quantity:
+    """The Quantity of a YAML scalar (number or text)."""
+    if isinstance(raw, Quantity):
+        return raw
+    if isinstance(raw, bool) or raw is None:
+        raise QuantityError("needs a number, such as 0.25 or '70 GPa'")
+    if isinstance(raw, (int, Fraction)):
+        return Quantity(str(raw), ("number", raw))
+    if isinstance(raw, float):
+        if not math.isfinite(raw):
+            raise QuantityError("must be finite")
+        return Quantity(repr(raw), ("number", Fraction(repr(raw))))
+    if not isinstance(raw, str):
+        raise QuantityError("needs a number, such as 0.25 or '70 GPa'")
+    return Quantity(raw, _Parser(raw).parsed())
+
+
+class _Parser:
+    """Recursive descent: sums of products of powers; a number followed by a unit is a product."""
+
+    def __init__(self, text: str) -> None:
+        if len(text) > _LONGEST:
+            raise QuantityError(f"is longer than {_LONGEST} characters")
+        self.tokens: list[tuple[str, str]] = []
+        position = 0
+        while position < len(text.rstrip()):
+            match = _TOKEN.match(text, position)
+            if match is None:
+                raise QuantityError(f"cannot read {text[position : position + 10].strip()!r} as a number with a unit")
+            number, name, sign = match.groups()
+            self.tokens.append(("number", number) if number else ("name", name) if name else ("sign", sign))
+            position = match.end()
+        self.at = 0
+        self.depth = 0
+
+    def parsed(self) -> tuple[Any, ...]:
+        if not self.tokens:
+            raise QuantityError("is empty")
+        tree = self.sum()
+        if self.at < len(self.tokens):
+            raise QuantityError(f"does not expect {self.tokens[self.at][1]!r} here")
+        return tree
+
+    def peek(self) -> tuple[str, str]:
+        return self.tokens[self.at] if self.at < len(self.tokens) else ("end", "")
+
+    def take(self) -> tuple[str, str]:
+        token = self.peek()
+        self.at += 1
+        return token
+
+    def sum(self) -> tuple[Any, ...]:
+        self.depth += 1
+        if self.depth > _DEEPEST:
+            raise QuantityError("is nested too deeply")
+        tree = self.product()
+        while self.peek()[1] in ("+", "-"):
+            sign = self.take()[1]
+            tree = (sign, tree, self.product())
+        self.depth -= 1
+        return tree
+
+    def product(self) -> tuple[Any, ...]:
+        tree = self.power()
+        while True:
+            kind, text = self.peek()
+            if text in ("*", "/"):
+                self.take()
+                tree = (text, tree, self.power())
+            elif kind in ("name", "number") or text == "(":
+                tree = ("*", tree, self.power())
+            else:
+                return tree
+
+    def power(self) -> tuple[Any, ...]:
+        if self.peek()[1] in ("+", "-"):
+            sign = self.take()[1]
+            self.depth += 1
+            if self.depth > _DEEPEST:
+                raise QuantityError("is nested too deeply")
+            tree = self.power()
+            self.depth -= 1
+            return ("-", ("number", 0), tree) if sign == "-" else tree
+        base = self.atom()
+        if self.peek()[1] in ("^", "**"):
+            self.take()
+            return ("^", base, self.power())
+        return base
+
+    def atom(self) -> tuple[Any, ...]:
+        kind, text = self.take()
+        if kind == "number":
+            if abs(int(re.search(r"[eE]([+-]?\d+)", text + "e0").group(1))) > 300:  # type: ignore[union-attr]
+                raise QuantityError(f"{text} is out of range")
+            return ("number", Fraction(text))
+        if kind == "name":
+            if text in FUNCTIONS and self.peek()[1] == "(":
+                return ("call", text, self.atom())
+            return ("name", text)
+        if text == "(":
+            tree = self.sum()
+            if self.take()[1] != ")":
+                raise QuantityError("misses a closing parenthesis")
+            return tree
+        raise QuantityError(f"does not expect {text!r} here" if text else "ends too early")
+
+
+def names(quantity: Quantity) -> set[str]:
+    """The names a value refers to that are neither units nor constants."""
+    found: set[str] = set()
+    stack: list[Any] = [quantity.tree]
+    while stack:
+        tree = stack.pop()
+        if tree[0] == "name" and tree[1] not in UNITS and tree[1] not in CONSTANTS:
+            found.add(tree[1])
+        stack.extend(part for part in tree[1:] if isinstance(part, tuple))
+    return found
+
+
+def evaluate(quantity: Quantity, scope: Mapping[str, Value]) -> Value:
+    """The value of a quantity where parameters (of `scope`) hide units of the same name."""
+    return _evaluate(quantity.tree, scope)
+
+
+def _evaluate(tree: tuple[Any, ...], scope: Mapping[str, Value]) -> Value:
+    match tree[0]:
+        case "number":
+            return Value(tree[1], None)
+        case "name":
+            return _name(tree[1], scope)
+        case "call":
+            return _call(tree[1], _evaluate(tree[2], scope))
+    a, b = _evaluate(tree[1], scope), _evaluate(tree[2], scope)
+    match tree[0]:
+        case "+" | "-":
+            if a.dimension is not None and b.dimension is not None and a.dimension != b.dimension:
+                if a.number != 0:
+                    raise QuantityError(f"adds {describe(a.dimension)} and {describe(b.dimension)}")
+            dims = b.dimension if a.dimension is None else a.dimension
+            return Value(a.number + b.number if tree[0] == "+" else a.number - b.number, dims)
+        case "*":
+            return Value(a.number * b.number, _combine(a, b, 1))
+        case "/":
+            if not _symbolic(b.number) and b.number == 0:
+                raise QuantityError("divides by zero")
+            return Value(_divide(a.number, b.number), _combine(a, b, -1))
+    return _power(a, b)
+
+
+def _name(name: str, scope: Mapping[str, Value]) -> Value:
+    if name in scope:
+        return scope[name]
+    if name in CONSTANTS:
+        return Value(CONSTANTS[name], None)
+    if name in UNITS:
+        return Value(*UNITS[name])
+    from difflib import get_close_matches
+
+    close = get_close_matches(name, [*scope, *UNITS, *CONSTANTS], n=1)
+    hint = f"; did you mean {close[0]!r}?" if close else "; give it under parameters, or use a unit such as mm, kg, GPa, deg"
+    raise QuantityError(f"does not know {name!r}{hint}")
+
+
+def _call(name: str, argument: Value) -> Value:
+    if _symbolic(argument.number):
+        raise QuantityError(f"cannot keep a parameter symbolic inside {name}()")
+    if argument.dimension not in (None, NONE) and name != "sqrt":
+        raise QuantityError(f"{name}() needs a plain number or an angle, not {describe(argument.dimension)}")
+    try:
+        result = FUNCTIONS[name](argument.number)
+    except (ValueError, OverflowError) as error:
+        raise QuantityError(f"{name}({argument.number}) has no value") from error
+    if name == "sqrt" and argument.dimension is not None:
+        return Value(result, tuple(d / 2 for d in argument.dimension))
+    return Value(result, None)
+
+
+def _power(a: Value, b: Value) -> Value:
+    if _symbolic(b.number) or b.dimension not in (None, NONE) or b.number != int(b.number) or abs(b.number) > 12:
+        raise QuantityError("needs a whole exponent between -12 and 12")
+    exponent = int(b.number)
+    if exponent < 0 and not _symbolic(a.number) and a.number == 0:
+        raise QuantityError("divides by zero")
+    dims = None if a.dimension is None else tuple(d * exponent for d in a.dimension)
+    return Value(a.number**exponent, dims)
+
+
+def _divide(a: Any, b: Any) -> Any:
+    return Fraction(a) / b if isinstance(a, int) and isinstance(b, int) else a / b
+
+
+def _combine(a: Value, b: Value, sign: int) -> Dimension | None:
+    if a.dimension is None and b.dimension is None:
+        return None
+    first, second = a.dimension or NONE, b.dimension or NONE
+    return tuple(x + sign * y for x, y in zip(first, second, strict=True))
+
+
+def _symbolic(x: Any) -> bool:
+    return not isinstance(x, (int, float, Fraction))
+
+
+def fits(value: Value, wanted: Dimension) -> bool:
+    return value.dimension is None or value.dimension == wanted
+
+
+def describe(dims: Dimension | None) -> str:
+    """A dimension in words a person writes: m, kg/m^3, N m, ..."""
+    if dims is None or dims == NONE:
+        return "a plain number"
+    for name, known in DIMENSIONS.items():
+        if known == dims:
+            return f"{'an' if name[0] in 'aeiou' else 'a'} {name}"
+    parts = [f"{s}^{d}" if d != 1 else s for s, d in zip(_SYMBOLS, dims, strict=True) if d]
+    return " ".join(parts)
