@@ -125,7 +125,8 @@ def test_each_operation(op: str) -> None:
 
 
 @needs_compiler
-def test_results_do_not_depend_on_lanes_threads_or_neighbours() -> None:
+def test_results_do_not_depend_on_lanes_threads_or_neighbours(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(native, "_WORTH_A_THREAD", 1)
     f = random_function(3, 60)
     x = draw(f, (1003,))
     x["q"][::10] *= 1e6  # beyond the range of the fast reduction
@@ -312,7 +313,7 @@ def wide_function(statements: int) -> Function:
 
 @needs_compiler
 def test_large_functions_are_split_and_compile_quickly() -> None:
-    f = wide_function(11_500)
+    f = wide_function(13_000)
     assert len(f.nodes) > 10_000
     text = c_source.body(f)
     assert text.count("SUPPLE_APART void") >= 10
@@ -332,6 +333,7 @@ def test_split_parts_reuse_their_working_array(tmp_path: Path, monkeypatch: pyte
     monkeypatch.setattr(c_source, "SPLIT_ABOVE", 50)
     monkeypatch.setattr(c_source, "PART", 23)
     monkeypatch.setattr(c_source, "_STACK", 64)
+    monkeypatch.setattr(native, "_WORTH_A_THREAD", 1)
     text = c_source.body(f)
     slots = int(re.search(r"SUPPLE_THREAD_LOCAL real work\[(\d+)\]", text)[1])  # type: ignore[index]
     assert slots < text.count("work[") / 3

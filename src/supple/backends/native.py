@@ -17,7 +17,7 @@ from supple.errors import BackendError
 from supple.expr.function import Array, Function
 
 LANES = (1, 4, 8)
-_WORTH_A_THREAD = 64  # states below which a thread costs more than it saves
+_WORTH_A_THREAD = 2_000_000  # operations below which a thread costs more than it saves
 
 _notice_given = False
 
@@ -57,7 +57,7 @@ class Native:
 
     def _pieces(self, count: int) -> list[tuple[int, int]]:
         """Start and end of each thread's share, whole blocks of lanes."""
-        shares = min(self.threads, max(1, count // _WORTH_A_THREAD))
+        shares = max(1, min(self.threads, count * len(self.function.nodes) // _WORTH_A_THREAD))
         width = -(-count // shares)
         width += -width % self.lanes
         return [(start, min(start + width, count)) for start in range(0, count, width)] if count else []

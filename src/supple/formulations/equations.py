@@ -28,4 +28,5 @@ class Equations:
     closure_motion: Function  # q v a -> velocity (J v), acceleration (J a + b)
     points: Function  # q v a -> position, rotation, velocity, acceleration, spin
     energy: Function  # q v g -> kinetic and elastic (per frame), gravity, motors, dissipation
-    outline: Function  # q -> points of the drawing
+    outline: Function  # q -> points of the drawing, one array per frame
+    outline_gradient: Function  # q direction -> their derivative along a displacement of q

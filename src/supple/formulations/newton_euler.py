@@ -33,22 +33,22 @@ def newton_euler(mechanism: Mechanism) -> Equations:
     kin = Kinematics(mechanism, s)
     forces = _forces(kin)
     direction = symbols("d", mechanism.nv)
-    closure = _closure(kin)
+    closure, outline = _closure(kin), _outline(kin)
+    along = {"q": displacement(mechanism, s.q, direction)}
     return Equations(
         formulation="newton_euler",
         mechanism=mechanism,
         forces=forces,
         inertia=_only(directional(forces, {"a": direction}, direction, "inertia"), "f"),
-        stiffness=_only(directional(forces, {"q": displacement(mechanism, s.q, direction)}, direction, "stiffness"), "f"),
+        stiffness=_only(directional(forces, along, direction, "stiffness"), "f"),
         damping=_only(directional(forces, {"v": direction}, direction, "damping"), "f"),
         closure=closure,
-        closure_gradient=_only(
-            directional(closure, {"q": displacement(mechanism, s.q, direction)}, direction, "closure_gradient"), "residual"
-        ),
+        closure_gradient=_only(directional(closure, along, direction, "closure_gradient"), "residual"),
         closure_motion=_closure_motion(kin),
         points=_points(kin),
         energy=_energy(kin),
-        outline=_outline(kin),
+        outline=outline,
+        outline_gradient=directional(outline, along, direction, "outline_gradient"),
     )
 
 

@@ -27,6 +27,7 @@ PASSES: dict[str, Pass] = {
 DEFAULT = ("fold", "share", "factor", "search", "signs")
 REPEATED = ("share", "factor")  # these open opportunities for each other
 LARGE = 60_000  # operations above which only the passes of linear cost run
+SMALL = 1_500  # operations up to which share and factor are repeated to the last gain
 MEDIUM = 10_000  # operations above which nothing is repeated
 LINEAR = ("fold", "divide", "signs")
 _ROUNDS = 6
@@ -70,7 +71,8 @@ def optimise(f: Function, passes: Sequence[str] | None = None, seed: int = 0) ->
                 if name in LINEAR or f.operations <= LARGE:
                     f = _gated(f, name, seed)
                     stages.append(_stage(name, f))
-            if before > MEDIUM or (before - f.operations) * 250 <= before - 250:
+            little = before // 250 if before > SMALL else 0
+            if before > MEDIUM or before - f.operations <= little:
                 break
     return Optimised(f, tuple(stages))
 

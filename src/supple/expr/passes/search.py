@@ -6,12 +6,14 @@ import random
 
 from supple.expr.function import Function
 from supple.expr.passes.extraction import Extraction
+from supple.expr.passes.factor import factored
 from supple.expr.passes.signed import Signed, read
 from supple.expr.passes.signs import write
 from supple.expr.passes.sums import Polynomial, collect, expand
 
-_EFFORT = 16_000  # operations factored again in all: the search takes about as long for any Function
+_EFFORT = 30_000  # operations factored again in all: the search takes about as long for any Function
 _TRIES = 80
+_WIDE = 2_000  # operations up to which long sums are written out as a first try
 
 
 def search(f: Function) -> Function:
@@ -19,11 +21,23 @@ def search(f: Function) -> Function:
     source = random.Random(f.name)
     current = read(f)
     size = current.size()
+    if size <= _WIDE:
+        tried = factored(current, long_sums, between_long_sums)
+        if tried.size() <= size:
+            current, size = tried, tried.size()
     for _ in range(min(_TRIES, _EFFORT // max(size, 1))):
         tried = loosened(current, source)
         if tried.size() <= size:
             current, size = tried, tried.size()
     return write(current)
+
+
+def long_sums(part: Polynomial, uses: int) -> bool:
+    return len(part) <= 40 and len(part) * uses <= 120
+
+
+def between_long_sums(a: Polynomial, b: Polynomial) -> bool:
+    return len(a) * len(b) <= 48
 
 
 def loosened(graph: Signed, source: random.Random) -> Signed:

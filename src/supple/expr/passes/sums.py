@@ -122,10 +122,10 @@ def collect(
     parts: dict[int, Polynomial] = {}
     for i in graph.live():
         part = parts[i] = _polynomial(made, i, parts)
-        reciprocal_of = made.inverses.intersection(*part) if _is_plain(part) else ()
-        if _is_plain(part) and (uses[i] <= divisions or not reciprocal_of):
+        inverted = any(p[0] in made.inverses for p in part if len(p) == 1) if len(part) == 1 else False
+        if _is_plain(part) and (uses[i] <= divisions or not inverted):
             continue
-        if i not in wanted and (uses[i] == 1 or (not reciprocal_of and inline(part, uses[i]))):
+        if i not in wanted and (uses[i] == 1 or (not inverted and inline(part, uses[i]))):
             continue
         sign, atom = made.definition(part)
         parts[i] = {(atom,): sign}

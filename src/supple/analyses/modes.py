@@ -1,0 +1,170 @@
+"""Natural frequencies, damping and shapes at a pose."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from scipy.linalg import eig, eigh
+from scipy.optimize import linear_sum_assignment
+
+from supple.errors import SuppleError
+from supple.model.algebra import Array, least_squares, one_thread
+from supple.model.equilibrium import Equilibrium, Linear, equilibrium, linearise
+from supple.model.mobility import check_regular
+from supple.model.model import Model
+from supple.model.posture import posture, values
+from supple.results import Drawing, Modes
+
+
+@one_thread
+def modes(
+    model: Model,
+    at: Mapping[str, float] | None = None,
+    *,
+    free: bool = False,
+    count: int | None = None,
+    assembly: str | None = None,
+    loads: Mapping[str, Any] | None = None,
+) -> Modes:
+    """Modes of the robot at rest in a pose, deformed by gravity and loads.
+
+    at: joint values, or the platform's pose (x, y, z, rx, ry, rz); the rest is the file's home pose.
+    free: actuators follow with constant force instead of being held.
+    count: how many modes, lowest first; all if None.
+    loads: named point -> wrench (three forces, three moments in base axes)."""
+    q = posture(model, at, assembly)
+    check_regular(model, q)
+    wrenches = _wrenches(model, loads or {})
+    rest = equilibrium(model, q, w=wrenches)
+    linear = linearise(model, rest, free, w=wrenches)
+    size = linear.M.shape[0]
+    if size == 0:
+        raise SuppleError(f"{model.mechanism.name} has nothing that vibrates with its actuators held; try free actuators")
+    kept = size if count is None else max(1, min(count, size))
+    squares, vectors = _undamped(model, linear)
+    omega = np.sign(squares) * np.sqrt(np.abs(squares))
+    ratios, poles = _damping(linear, omega, vectors, kept)
+    shapes = linear.Z @ vectors[:, :kept]
+    shapes = shapes * np.where(shapes[np.abs(shapes).argmax(axis=0), np.arange(kept)] < 0, -1.0, 1.0)
+    return _record(model, rest, linear, free, omega[:kept], ratios, poles, shapes)
+
+
+def _undamped(model: Model, linear: Linear) -> tuple[Array, Array]:
+    """Squared angular frequencies and mass-normalised shapes."""
+    K = 0.5 * (linear.K + linear.K.T)
+    try:
+        return eigh(K, linear.M)
+    except np.linalg.LinAlgError as error:
+        raise SuppleError(model.massless(linear.M, linear.Z)) from error
+
+
+def _damping(linear: Linear, omega: Array, vectors: Array, kept: int) -> tuple[Array, Array]:
+    """Damping ratios and poles of the lowest modes, from the damped eigenproblem in a basis of undamped modes."""
+    basis = vectors[:, : min(len(omega), 4 * kept + 20)]
+    D, H = basis.T @ linear.D @ basis, basis.T @ linear.H @ basis
+    squares = np.sign(omega[: basis.shape[1]]) * omega[: basis.shape[1]] ** 2
+    if not D.any() and not H.any():
+        roots = np.sqrt(-squares.astype(complex))
+        return np.zeros(kept), roots[:kept]
+    n = basis.shape[1]
+    system = np.block([[np.zeros((n, n)), np.eye(n)], [-(np.diag(squares) + 1j * H), -D]])
+    roots, columns = eig(system)
+    upper = np.flatnonzero(roots.imag >= 0) if not H.any() else np.flatnonzero(_decaying(roots))
+    likeness = np.abs(columns[:n, upper]) / np.linalg.norm(columns[:n, upper], axis=0)
+    rows, chosen = linear_sum_assignment(-likeness[:kept])
+    found = np.zeros(kept, dtype=complex)
+    found[rows] = roots[upper[chosen]]
+    return np.where(np.abs(found) > 0, -found.real / np.maximum(np.abs(found), 1e-300), 0.0), found
+
+
+def _decaying(roots: Array) -> Array:
+    """One root of each pair: with structural damping the growing mirror roots are not physical."""
+    return (roots.imag >= 0) & (roots.real <= 1e-9 * np.abs(roots).max())
+
+
+def _wrenches(model: Model, loads: Mapping[str, Any]) -> Array:
+    names = list(model.mechanism.points)
+    made = np.zeros((len(names), 6))
+    for name, wrench in loads.items():
+        if name not in names:
+            raise SuppleError(f"{model.mechanism.name} has no point {name!r}; it has: {', '.join(names) or 'none'}")
+        given = np.asarray(wrench, dtype=float).ravel()
+        if given.size not in (3, 6):
+            raise SuppleError(f"the load at {name!r} needs three forces, or three forces and three moments")
+        made[names.index(name), : given.size] = given
+    return made
+
+
+def _record(
+    model: Model, rest: Equilibrium, linear: Linear, free: bool, omega: Array, ratios: Array, poles: Array, shapes: Array
+) -> Modes:
+    mechanism, now = model.mechanism, values(model, rest.q)
+    bodies, kinetic, elastic = _participation(model, rest.q, shapes)
+    return Modes(
+        robot=mechanism.name,
+        free=free,
+        frequencies_hz=omega / (2 * np.pi),
+        damping_ratios=ratios,
+        poles=poles,
+        coordinates=tuple(model.names),
+        kinds=tuple(c.kind for c in mechanism.coordinates),
+        units=tuple(c.unit for c in mechanism.coordinates),
+        shapes=shapes,
+        pose={n: float(x) for n, x in zip(model.names, now, strict=True)},
+        tau={model.names[i]: float(t) for i, t in zip(model.active, rest.tau, strict=True)},
+        bodies=bodies,
+        kinetic=kinetic,
+        elastic=elastic,
+        effective_mass=_effective_mass(model, rest.q, linear, shapes),
+        total_mass=float(sum(float(f.body.mass) for f in mechanism.frames)),
+        drawing=_drawing(model, rest.q, shapes),
+    )
+
+
+def _participation(model: Model, q: Array, shapes: Array) -> tuple[tuple[str, ...], Array, Array]:
+    """Shares of kinetic and elastic energy per link and mode."""
+    frames = model.mechanism.frames
+    links = [f.name.split("~")[0].split("#")[0] for f in frames]
+    names = tuple(dict.fromkeys(links))
+    rows = np.array([names.index(link) for link in links])
+    per_frame = model.call("energy", q=q, v=shapes.T)["kinetic"].T
+    kinetic, elastic = np.zeros((len(names), shapes.shape[1])), np.zeros((len(names), shapes.shape[1]))
+    np.add.at(kinetic, rows, per_frame)
+    for row, frame in zip(rows, frames, strict=True):
+        part = shapes[frame.ev]
+        elastic[row] += np.einsum("im,ij,jm->m", part, frame.body.K_ee.astype(float), part)
+    return names, _share(kinetic), _share(elastic)
+
+
+def _share(x: Array) -> Array:
+    total = x.sum(axis=0)
+    return x / np.where(total > 0, total, 1.0)
+
+
+def _effective_mass(model: Model, q: Array, linear: Linear, shapes: Array) -> dict[str, Array]:
+    """Modal mass excited by shaking the base along x, y, z, or by driving an actuator of the undeformed robot."""
+    weight = model.call("forces", q=q, g=np.vstack([np.zeros(3), np.eye(3)]))["f"]
+    found = {axis: (shapes.T @ (weight[0] - weight[k + 1])) ** 2 for k, axis in enumerate("xyz")}
+    elastic = model.mechanism.indices("elastic")
+    if len(model.active):
+        A = np.vstack([model.jacobian(q), model.held(model.active), model.held(elastic)])
+        unit = np.zeros((A.shape[0], len(model.active)))
+        first = model.mechanism.equations
+        unit[first : first + len(model.active)] = np.eye(len(model.active))
+        driven = least_squares(A, unit)
+        factors = shapes.T @ linear.M_tree @ driven
+        found |= {model.names[i]: factors[:, k] ** 2 for k, i in enumerate(model.active)}
+    return found
+
+
+def _drawing(model: Model, q: Array, shapes: Array) -> Drawing:
+    frames = model.mechanism.frames
+    points = model.call("outline", q=q)
+    moves = model.call("outline_gradient", q=q, direction=shapes.T)
+    keys = [f"frame{i}" for i in range(len(frames))]
+    return Drawing(
+        tuple(f.name for f in frames), tuple(f.body.flexible and f.body.outline is not None for f in frames),
+        tuple(points[k] for k in keys), tuple(moves[k] for k in keys), model.mechanism.planar,
+    )  # fmt: skip

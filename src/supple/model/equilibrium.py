@@ -1,0 +1,87 @@
+"""Static equilibrium under gravity and loads, and the exact linear model about it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from supple.errors import PoseError
+from supple.model.algebra import Array, least_squares, null_space, one_thread
+from supple.model.model import Model
+
+
+@dataclass(frozen=True)
+class Equilibrium:
+    """A posture at rest, the reactions of its loops and the forces of its held actuators."""
+
+    q: Array
+    reactions: Array
+    tau: Array
+    iterations: int
+
+
+@dataclass(frozen=True)
+class Linear:
+    """M, D, K and H (loss stiffness) on the motions Z of the robot: v = Z y."""
+
+    M: Array
+    D: Array
+    K: Array
+    H: Array
+    Z: Array
+    K_tree: Array
+    M_tree: Array
+
+
+@one_thread
+def equilibrium(model: Model, q: Array, tolerance: float = 1e-10, **loads: Any) -> Equilibrium:
+    """The posture near q, actuators held, in which elastic forces balance weight and loads (Newton, exact stiffness)."""
+    n_loops = model.mechanism.equations
+    hold = model.held(model.active)
+    for iteration in range(50):
+        A = np.vstack([model.jacobian(q), hold])
+        f = model.forces(q, friction=False, **loads)
+        lam = least_squares(A.T, f)
+        Z, _, _ = null_space(A)
+        scale = max(1.0, float(np.abs(f).max()))
+        gap = np.concatenate([model.residual(q) if n_loops else np.zeros(0), np.zeros(len(hold))])
+        imbalance = Z.T @ f
+        if np.abs(imbalance).max(initial=0.0) < tolerance * scale and np.abs(gap).max(initial=0.0) < tolerance:
+            return Equilibrium(q, lam[:n_loops], lam[n_loops:], iteration)
+        K = model.stiffness(q, lam[:n_loops], **loads)
+        step = least_squares(A, -gap)
+        reduced = Z.T @ K @ Z
+        try:
+            step = step + Z @ np.linalg.solve(reduced, -(imbalance + Z.T @ K @ step))
+        except np.linalg.LinAlgError as error:
+            raise PoseError(_adrift(model, reduced, Z)) from error
+        step *= min(1.0, 0.3 / max(float(np.abs(step).max()), 1e-30))
+        q = model.retract(q, step)
+    raise PoseError(
+        f"{model.mechanism.name}: no static equilibrium found near this pose; "
+        "loads may be beyond what the small-deformation model carries, or a joint is held by nothing"
+    )
+
+
+def _adrift(model: Model, reduced: Array, Z: Array) -> str:
+    _, shapes = np.linalg.eigh(0.5 * (reduced + reduced.T))
+    worst = int(np.argmax(np.abs(Z @ shapes[:, 0])))
+    return f"{model.mechanism.name}: nothing holds {model.names[worst]!r} with the actuators held, so there is no equilibrium"
+
+
+@one_thread
+def linearise(model: Model, at: Equilibrium, free: bool = False, **loads: Any) -> Linear:
+    """The exact linear model about an equilibrium, actuators held or (free) driven by their constant forces."""
+    J = model.jacobian(at.q)
+    A = J if free else np.vstack([J, model.held(model.active)])
+    Z, _, _ = null_space(A)
+    M, D = model.mass(at.q), model.damping(at.q)
+    K = model.stiffness(at.q, at.reactions, **loads)
+    H = model.loss_stiffness()
+    return Linear(_symmetric(Z.T @ M @ Z), Z.T @ D @ Z, Z.T @ K @ Z, _symmetric(Z.T @ H @ Z), Z, K, M)
+
+
+def _symmetric(A: Array) -> Array:
+    return 0.5 * (A + A.T)

@@ -1,0 +1,106 @@
+"""Result records: what analyses return, views show and files keep."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+Array = npt.NDArray[Any]
+
+
+@dataclass(frozen=True)
+class Drawing:
+    """A robot as lines: one row of points per body (P x 3), and how each mode moves them (modes x P x 3)."""
+
+    names: tuple[str, ...]
+    flexible: tuple[bool, ...]
+    points: tuple[Array, ...]
+    displacements: tuple[Array, ...]
+    planar: bool
+
+
+@dataclass(frozen=True)
+class Modes:
+    """Natural modes about a static equilibrium.
+
+    shapes are mass-normalised, one column per mode over `coordinates`, and satisfy the linearised loops.
+    kinetic and elastic are shares per body (rows) and mode (columns), each column adding up to one.
+    effective_mass maps a direction of the base (x, y, z) or an actuator to the modal mass it excites, per mode."""
+
+    robot: str
+    free: bool
+    frequencies_hz: Array
+    damping_ratios: Array
+    poles: Array
+    coordinates: tuple[str, ...]
+    kinds: tuple[str, ...]
+    units: tuple[str, ...]
+    shapes: Array
+    pose: dict[str, float]
+    tau: dict[str, float]
+    bodies: tuple[str, ...]
+    kinetic: Array
+    elastic: Array
+    effective_mass: dict[str, Array]
+    total_mass: float
+    drawing: Drawing
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain data for machines."""
+        return {
+            "robot": self.robot,
+            "actuators": "free" if self.free else "held",
+            "frequencies_hz": _plain(self.frequencies_hz),
+            "damping_ratios": _plain(self.damping_ratios),
+            "poles": [[float(p.real), float(p.imag)] for p in self.poles],
+            "coordinates": list(self.coordinates),
+            "kinds": list(self.kinds),
+            "units": list(self.units),
+            "pose": self.pose,
+            "actuator_forces": self.tau,
+            "shapes": [_plain(column) for column in self.shapes.T],
+            "bodies": list(self.bodies),
+            "kinetic_energy_share": [_plain(column) for column in self.kinetic.T],
+            "elastic_energy_share": [_plain(column) for column in self.elastic.T],
+            "effective_mass": {k: _plain(v) for k, v in self.effective_mass.items()},
+            "total_mass_kg": self.total_mass,
+        }
+
+
+def _plain(x: Array) -> list[float | None]:
+    """Numbers as JSON knows them: what is not finite becomes null."""
+    return [float(v) if np.isfinite(v) else None for v in x]
+
+
+@dataclass(frozen=True)
+class Check:
+    """What a robot is made of, and how it can move at a pose."""
+
+    robot: str
+    about: str
+    source: str
+    space: str
+    links: int
+    flexible: int
+    legs: int
+    mass: float
+    coordinates: dict[str, int]  # kind -> how many
+    closures: dict[str, tuple[str, int]]  # name -> joint, equations
+    mobility: tuple[str, ...]
+    freedom: int
+    overconstraint: int
+    rule: str
+    independent: tuple[str, ...]
+    pose: dict[str, float]
+    units: dict[str, str]
+    active: tuple[str, ...]
+    points: dict[str, tuple[float, ...]]
+    closure_error: float
+    assemblies: tuple[str, ...]
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain data for machines."""
+        return asdict(self)

@@ -1,0 +1,63 @@
+"""The tour: DualEMPS checked, its natural frequencies beside the paper's, one mode drawn."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+from rich.table import Table
+
+from supple import pipeline
+from supple.analyses.check import check
+from supple.analyses.modes import modes
+from supple.errors import SuppleError
+from supple.views.mode_picture import draw_mode
+from supple.views.tables import print_check, print_modes
+
+# Briot & Khalil 2014, table 3 (Hz), sliders held at q11 = q21 = 0.
+PAPER = {
+    "Adams": (14.41, 24.92, 49.78, 97.91, 110.86, 219.60),
+    "paper's model": (14.22, 25.09, 48.22, 92.37, 109.08, 423.39),
+    "measured": (14.00, 25.00, 48.00, 93.00, 108.00, 163.00),
+}
+POSE = {"q11": 0.0, "q21": 0.0}
+
+
+def tour(folder: Path, quiet: bool = False) -> dict[str, Any]:
+    """What the tour found; its files are left in `folder`."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise SuppleError(f"{folder}: cannot be made: {error.strerror}") from error
+    model = pipeline.load("dualemps")
+    report = check(model, POSE)
+    result = modes(model, POSE, count=6)
+    picture = draw_mode(result, 3, folder / "mode3.png")
+    film = draw_mode(result, 1, folder / "mode1.gif")
+    data = folder / "modes.json"
+    data.write_text(json.dumps(result.to_json(), indent=2), encoding="utf-8")
+    robot = folder / "dualemps.yaml"
+    robot.write_text(pipeline.locate("dualemps").read_text(encoding="utf-8"), encoding="utf-8")
+    if not quiet:
+        print_check(report)
+        print_modes(result)
+        _print_comparison([float(f) for f in result.frequencies_hz])
+        Console(highlight=False).print(f"Files in {folder}: " + ", ".join(p.name for p in (picture, film, data, robot)))
+    return {
+        "robot": "dualemps",
+        "frequencies_hz": [float(f) for f in result.frequencies_hz],
+        "paper": {k: list(v) for k, v in PAPER.items()},
+        "files": [str(p) for p in (picture, film, data, robot)],
+    }
+
+
+def _print_comparison(ours: list[float]) -> None:
+    table = Table(title="Table 3 of Briot & Khalil (2014), Hz", title_justify="left", box=None, pad_edge=False)
+    table.add_column("")
+    for k in range(6):
+        table.add_column(f"f{k + 1}", justify="right")
+    for name, row in {**PAPER, "supple": tuple(ours)}.items():
+        table.add_row(name, *(f"{x:.2f}" for x in row), style="bold" if name == "supple" else None)
+    Console(highlight=False).print(table)

@@ -1,0 +1,1 @@
+"""What we show. Sees results and geometry only."""

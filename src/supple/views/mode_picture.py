@@ -1,0 +1,129 @@
+"""A mode as a picture: still (PNG, SVG, PDF) or moving (GIF)."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from supple.errors import SuppleError
+from supple.results import Drawing, Modes
+
+STILL = (".png", ".svg", ".pdf")
+MOVING = (".gif",)
+_REST, _BENT, _STIFF = "#b8bec8", "#d1495b", "#30455c"
+
+
+def draw_mode(modes: Modes, number: int, file: Path, frames: int = 24) -> Path:
+    """The picture of mode `number` (from 1), written to `file`; its suffix chooses still or moving."""
+    suffix = file.suffix.lower()
+    if suffix not in STILL + MOVING:
+        raise SuppleError(f"{file}: a picture ends with one of {', '.join(STILL + MOVING)}")
+    if not 1 <= number <= len(modes.frequencies_hz):
+        raise SuppleError(f"there is no mode {number}; {len(modes.frequencies_hz)} were computed")
+    import matplotlib
+
+    matplotlib.use("Agg")
+    from matplotlib import pyplot as plt
+
+    figure, axes = _canvas(plt, modes.drawing)
+    title = f"{modes.robot}: mode {number}, {modes.frequencies_hz[number - 1]:.2f} Hz"
+    if modes.damping_ratios[number - 1] > 0:
+        title += f", damping {modes.damping_ratios[number - 1]:.2%}"
+    axes.set_title(title, fontsize=11)
+    amplitude = _amplitude(modes.drawing, number - 1)
+    _lines(axes, modes.drawing, number - 1, 0.0, rest=True)
+    try:
+        if suffix in STILL:
+            _lines(axes, modes.drawing, number - 1, amplitude)
+            _frame(axes, modes.drawing, number - 1, amplitude)
+            figure.savefig(file, dpi=140)
+        else:
+            _film(figure, axes, modes.drawing, number - 1, amplitude, file, frames)
+    except OSError as error:
+        raise SuppleError(f"{file}: cannot be written: {error.strerror or error}") from error
+    finally:
+        plt.close(figure)
+    return file
+
+
+def _canvas(plt: Any, drawing: Drawing) -> tuple[Any, Any]:
+    if drawing.planar:
+        figure, axes = plt.subplots(figsize=(7, 6), layout="constrained")
+        axes.set_aspect("equal", adjustable="datalim")
+        labels = _plane(drawing)
+        axes.set_xlabel(f"{'xyz'[labels[0]]} (m)")
+        axes.set_ylabel(f"{'xyz'[labels[1]]} (m)")
+        axes.grid(alpha=0.25)
+    else:
+        figure = plt.figure(figsize=(7.5, 6.5), layout="constrained")
+        axes = figure.add_subplot(projection="3d")
+        axes.set_xlabel("x (m)")
+        axes.set_ylabel("y (m)")
+        axes.set_zlabel("z (m)")
+        axes.view_init(elev=18, azim=-60)
+    return figure, axes
+
+
+def _plane(drawing: Drawing) -> tuple[int, int]:
+    """The two base axes a planar robot extends along."""
+    every = np.vstack(drawing.points)
+    spread = np.ptp(every, axis=0)
+    flat = int(np.argmin(spread))
+    first, second = (i for i in range(3) if i != flat)
+    return first, second
+
+
+def _amplitude(drawing: Drawing, mode: int) -> float:
+    """Scale that makes the largest displacement an eighth of the robot's size."""
+    size = float(np.ptp(np.vstack(drawing.points), axis=0).max())
+    largest = max((float(np.abs(d[mode]).max()) for d in drawing.displacements if d.size), default=0.0)
+    return 0.125 * size / largest if largest > 0 else 0.0
+
+
+def _lines(axes: Any, drawing: Drawing, mode: int, amplitude: float, rest: bool = False) -> list[Any]:
+    made = []
+    axis_pair = _plane(drawing) if drawing.planar else (0, 1, 2)
+    for points, moves, flexible in zip(drawing.points, drawing.displacements, drawing.flexible, strict=True):
+        if len(points) < 2:
+            continue
+        x = points + amplitude * moves[mode]
+        colour = _REST if rest else _BENT if flexible else _STIFF
+        width = 1.2 if rest else 2.4 if flexible else 1.6
+        made += axes.plot(*(x[:, i] for i in axis_pair), color=colour, linewidth=width, solid_capstyle="round")
+    return made
+
+
+def _frame(axes: Any, drawing: Drawing, mode: int, amplitude: float) -> None:
+    """Limits that hold both swings of a spatial robot at the same scale on all axes."""
+    if drawing.planar:
+        return
+    swings = [p + s * amplitude * d[mode] for p, d in zip(drawing.points, drawing.displacements, strict=True) for s in (-1, 1)]
+    every = np.vstack(swings)
+    low, high = every.min(axis=0), every.max(axis=0)
+    span = np.maximum(high - low, 0.05 * float((high - low).max()))
+    middle = (high + low) / 2
+    axes.set_xlim(middle[0] - span[0] / 2, middle[0] + span[0] / 2)
+    axes.set_ylim(middle[1] - span[1] / 2, middle[1] + span[1] / 2)
+    axes.set_zlim(middle[2] - span[2] / 2, middle[2] + span[2] / 2)
+    axes.set_box_aspect(span)
+
+
+def _film(figure: Any, axes: Any, drawing: Drawing, mode: int, amplitude: float, file: Path, frames: int) -> None:
+    from matplotlib.animation import FuncAnimation, PillowWriter
+
+    _frame(axes, drawing, mode, amplitude)
+    if drawing.planar:
+        for swing in (-1, 1):
+            for line in _lines(axes, drawing, mode, swing * amplitude):
+                line.set_alpha(0.0)
+    moving: list[Any] = []
+
+    def show(k: int) -> list[Any]:
+        while moving:
+            moving.pop().remove()
+        moving.extend(_lines(axes, drawing, mode, amplitude * np.sin(2 * np.pi * k / frames)))
+        return moving
+
+    FuncAnimation(figure, show, frames=frames, blit=False).save(file, writer=PillowWriter(fps=frames), dpi=90)

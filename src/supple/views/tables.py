@@ -1,0 +1,71 @@
+"""Tables for people."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table
+
+from supple.results import Check, Modes
+
+
+def _console() -> Console:
+    return Console(highlight=False, soft_wrap=False)
+
+
+def _table(*columns: str, title: str | None = None) -> Table:
+    made = Table(title=title, title_justify="left", box=None, pad_edge=False, header_style="bold")
+    for name in columns:
+        left = name in ("robot", "body", "what", "about", "moves", "bends", "closure", "joint", "point", "coordinate")
+        made.add_column(name, justify="left" if left else "right")
+    return made
+
+
+def print_robots(rows: list[dict[str, Any]]) -> None:
+    table = _table("robot", "space", "about")
+    for row in rows:
+        table.add_row(escape(row["name"]), row["space"], escape(row["about"]))
+    _console().print(table)
+
+
+def print_check(report: Check) -> None:
+    out = _console()
+    out.print(f"[bold]{escape(report.robot)}[/bold] ({report.space}): {escape(report.about)}")
+    kinds = ", ".join(f"{n} {kind}" for kind, n in report.coordinates.items())
+    out.print(f"{report.links} links ({report.flexible} flexible bodies), {report.mass:.4g} kg; coordinates: {kinds}")
+    for sentence in report.mobility:
+        out.print(escape(sentence))
+    out.print(f"Independent coordinates: {escape(report.rule)}.")
+    if report.closures:
+        table = _table("closure", "joint", "equations")
+        for name, (joint, count) in report.closures.items():
+            table.add_row(escape(name), joint, str(count))
+        out.print(table)
+    table = _table("coordinate", "value", "unit", title=f"Pose (loops closed to {report.closure_error:.1e})")
+    for name, value in report.pose.items():
+        mark = " (actuator)" if name in report.active else ""
+        table.add_row(escape(name + mark), f"{value:.6g}", report.units[name])
+    out.print(table)
+    for name, position in report.points.items():
+        out.print(f"point {escape(name)} at ({', '.join(f'{x:.6g}' for x in position)}) m")
+
+
+def print_modes(modes: Modes) -> None:
+    out = _console()
+    held = "free" if modes.free else "held"
+    table = _table("mode", "Hz", "damping", "moves", "bends", title=f"{escape(modes.robot)}: modes with actuators {held}")
+    for k, (f, zeta) in enumerate(zip(modes.frequencies_hz, modes.damping_ratios, strict=True)):
+        shown = f"{f:.2f}" if f >= -1e-6 else f"unstable ({-f:.2f})"
+        table.add_row(
+            str(k + 1), shown, f"{zeta:.2%}", escape(_leading(modes.bodies, modes.kinetic[:, k])),
+            escape(_leading(modes.bodies, modes.elastic[:, k])),
+        )  # fmt: skip
+    out.print(table)
+
+
+def _leading(names: tuple[str, ...], shares: Any, most: int = 3) -> str:
+    """The bodies with the largest shares: knee1 62 %, tip 20 %."""
+    order = sorted(range(len(names)), key=lambda i: -shares[i])[:most]
+    return ", ".join(f"{names[i]} {shares[i]:.0%}" for i in order if shares[i] > 0.05) or "-"
