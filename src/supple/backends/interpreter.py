@@ -106,7 +106,7 @@ class Interpreted:
         width = max(1, _TABLE_ELEMENTS // max(1, self.plan.rows))
         for start in range(0, count, width):
             self._slice(given, outputs, slice(start, min(start + width, count)), kind)
-        return {name: outputs[name].reshape(*batch, *shape) for name, shape, _ in self.plan.outputs}
+        return {name: outputs[name].reshape((*batch, *shape)) for name, shape, _ in self.plan.outputs}
 
     def _slice(self, given: dict[str, Array], outputs: dict[str, Array], part: slice, kind: Any) -> None:
         plan = self.plan

@@ -279,6 +279,8 @@ BUILD: dict[str, Callable[..., Scalar]] = {
 
 def named(x: Scalar, label: str) -> Scalar:
     """x itself, carrying the literature's name for it (the first name given stays)."""
-    if isinstance(x, Expr) and x.label is None:
-        x.label = label
+    if isinstance(x, Expr):
+        bare = x.args[0] if x.op == "neg" else x
+        if bare.label is None:
+            bare.label = label
     return x

@@ -34,9 +34,10 @@ def one_thread(work: Callable[P, T]) -> Callable[P, T]:
 
 
 def row_scaled(A: Array) -> Array:
-    """A with rows of unit length (zero rows stay)."""
+    """A with rows of unit length; rows that are only rounding become zero."""
     length = np.linalg.norm(A, axis=1, keepdims=True)
-    return A / np.where(length > 0, length, 1.0)
+    kept = length > 1e-12 * length.max(initial=0.0)
+    return np.where(kept, A, 0.0) / np.where(kept, length, 1.0)
 
 
 def null_space(A: Array, tolerance: float = 1e-9) -> tuple[Array, int, Array]:

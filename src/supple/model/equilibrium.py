@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from scipy.linalg import eigh
 
 from supple.errors import PoseError
 from supple.model.algebra import Array, least_squares, null_space, one_thread
@@ -40,7 +41,8 @@ def equilibrium(model: Model, q: Array, tolerance: float = 1e-10, **loads: Any) 
     """The posture near q, actuators held, in which elastic forces balance weight and loads (Newton, exact stiffness)."""
     n_loops = model.mechanism.equations
     hold = model.held(model.active)
-    for iteration in range(50):
+    reach, before = 0.3, np.inf
+    for iteration in range(200):
         A = np.vstack([model.jacobian(q), hold])
         f = model.forces(q, friction=False, **loads)
         lam = least_squares(A.T, f)
@@ -52,23 +54,30 @@ def equilibrium(model: Model, q: Array, tolerance: float = 1e-10, **loads: Any) 
             return Equilibrium(q, lam[:n_loops], lam[n_loops:], iteration)
         K = model.stiffness(q, lam[:n_loops], **loads)
         step = least_squares(A, -gap)
-        reduced = Z.T @ K @ Z
-        try:
-            step = step + Z @ np.linalg.solve(reduced, -(imbalance + Z.T @ K @ step))
-        except np.linalg.LinAlgError as error:
-            raise PoseError(_adrift(model, reduced, Z)) from error
-        step *= min(1.0, 0.3 / max(float(np.abs(step).max()), 1e-30))
-        q = model.retract(q, step)
+        step = step + Z @ _downhill(model, Z, K, model.mass(q), imbalance + Z.T @ K @ step)
+        now = float(np.linalg.norm(imbalance))
+        reach, before = (0.5 * reach if now > before else min(1.5 * reach, 0.3)), now
+        q = model.retract(q, step * min(1.0, reach / max(float(np.abs(step).max()), 1e-30)))
     raise PoseError(
         f"{model.mechanism.name}: no static equilibrium found near this pose; "
         "loads may be beyond what the small-deformation model carries, or a joint is held by nothing"
     )
 
 
-def _adrift(model: Model, reduced: Array, Z: Array) -> str:
-    _, shapes = np.linalg.eigh(0.5 * (reduced + reduced.T))
-    worst = int(np.argmax(np.abs(Z @ shapes[:, 0])))
-    return f"{model.mechanism.name}: nothing holds {model.names[worst]!r} with the actuators held, so there is no equilibrium"
+def _downhill(model: Model, Z: Array, K: Array, M: Array, imbalance: Array) -> Array:
+    """Newton's step to equilibrium; along motions with negative stiffness it goes down instead of up to an unstable one."""
+    reduced = Z.T @ K @ Z
+    squares, shapes = eigh(0.5 * (reduced + reduced.T), Z.T @ M @ Z)
+    if not len(squares):
+        return np.zeros(0)
+    pull = shapes.T @ imbalance
+    idle = np.abs(squares) < 1e-9 * np.abs(squares).max()
+    if np.any(idle & (np.abs(pull) > 1e-6 * (1.0 + np.abs(pull).max()))):
+        worst = int(np.argmax(np.abs(Z @ shapes[:, int(np.argmax(idle))])))
+        raise PoseError(
+            f"{model.mechanism.name}: nothing holds {model.names[worst]!r} against its weight or load, so there is no equilibrium"
+        )
+    return -shapes @ np.where(idle, 0.0, pull / np.where(idle, 1.0, np.abs(squares)))
 
 
 @one_thread

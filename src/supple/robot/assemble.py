@@ -368,10 +368,10 @@ class _Assembly:
         G = material.G if material.G is not None else material.E / (2 * (1 + material.nu))
         x = direction(beam.axis)
         R = beam_frame(x, self.up(beam, x, normal))
-        segments = 1 if self.rigid else beam.segments
+        segments = 1 if self.rigid else int(beam.segments)
         length = beam.length if segments == 1 else beam.length * Fraction(1, segments)
         made = BeamSpec(
-            length, section, material.E, G, material.rho, 0 if self.rigid else beam.elements, self.planar,
+            length, section, material.E, G, material.rho, 0 if self.rigid else int(beam.elements), self.planar,
             beam.theory == "timoshenko",
         )  # fmt: skip
         body = damped(beam_body(made), beam.damping or self.values["damping"])

@@ -24,6 +24,7 @@ class Q:
     least: float | None = None
     below: float | None = None
     most: float | None = None
+    whole: bool = False
 
     def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
         return core_schema.no_info_plain_validator_function(_parsed)
@@ -172,8 +173,8 @@ class Beam(Model):
     length: Size
     section: Name
     material: Name
-    elements: Annotated[int, Field(ge=0, le=200)] = 1
-    segments: Annotated[int, Field(ge=1, le=50)] = 1
+    elements: Annotated[Any, Q("number", least=0, most=200, whole=True)] = parse(1)
+    segments: Annotated[Any, Q("number", least=1, most=50, whole=True)] = parse(1)
     theory: Literal["euler_bernoulli", "timoshenko"] = "euler_bernoulli"
     axis: Direction = "x"
     up: Direction | None = None

@@ -68,6 +68,7 @@ UNITS: dict[str, tuple[Any, Dimension]] = {
     "deg": (_DEGREE, NONE),
     "percent": (Fraction(1, 100), NONE),
 }
+_EXACT = (0, 1, -1, Fraction(1, 2), Fraction(-1, 2))  # what sin and cos of right and 60 degree angles stand for
 CONSTANTS: dict[str, Any] = {"pi": math.pi}
 FUNCTIONS = {"sqrt": math.sqrt, "sin": math.sin, "cos": math.cos, "tan": math.tan, "atan": math.atan, "acos": math.acos}
 
@@ -216,7 +217,7 @@ def names(quantity: Quantity) -> set[str]:
 
 
 def evaluate(quantity: Quantity, scope: Mapping[str, Value]) -> Value:
-    """The value of a quantity where parameters (of `scope`) hide units of the same name."""
+    """The value of a quantity with the parameters of `scope`, whose names are none of the units."""
     return _evaluate(quantity.tree, scope)
 
 
@@ -268,6 +269,7 @@ def _call(name: str, argument: Value) -> Value:
         result = FUNCTIONS[name](argument.number)
     except (ValueError, OverflowError) as error:
         raise QuantityError(f"{name}({argument.number}) has no value") from error
+    result = next((e for e in _EXACT if abs(result - e) < 4e-16), result)
     if name == "sqrt" and argument.dimension is not None:
         return Value(result, tuple(d / 2 for d in argument.dimension))
     return Value(result, None)

@@ -12,7 +12,7 @@ from pydantic import BaseModel, ValidationError
 
 from supple.errors import RobotFileError, SuppleError
 from supple.robot.description import Parameter, Q, Robot
-from supple.robot.quantity import DIMENSIONS, Quantity, QuantityError, Value, describe, evaluate, fits, names, parse
+from supple.robot.quantity import CONSTANTS, DIMENSIONS, UNITS, Quantity, QuantityError, Value, describe, evaluate, fits, names, parse
 from supple.robot.yaml_tree import Path_, Tree, read_text, read_tree
 
 
@@ -137,6 +137,9 @@ def _parameters(robot: Robot, tree: Tree, settings: Mapping[str, Any], problems:
         known = ", ".join(written) or "none"
         hint = f"did you mean {close[0]!r}?" if close else f"this robot's parameters are: {known}"
         raise SuppleError(f"{tree.file}: no parameter {unknown[0]!r}; {hint}")
+    for name in written:
+        if name in UNITS or name in CONSTANTS:
+            problems.append(tree.problem(("parameters", name), f"{name} is a unit or constant; choose another name"))
     values: dict[str, Value] = {}
     pending: dict[str, Quantity] = {}
     for name, quantity in written.items():
@@ -182,7 +185,11 @@ def check(value: Value, rule: Q) -> None:
         raise QuantityError(f"must be {article} {rule.dimension}, but the units given make {describe(value.dimension)}")
     x = value.number
     if not isinstance(x, (int, float)) and not hasattr(x, "numerator"):
+        if rule.whole:
+            raise QuantityError("must be a number, not a kept parameter")
         return  # a symbol that the caller keeps
+    if rule.whole and x != int(x):
+        raise QuantityError("must be a whole number")
     if rule.above is not None and not x > rule.above:
         raise QuantityError("must be positive" if rule.above == 0 else f"must be above {rule.above:g}")
     if rule.least is not None and not x >= rule.least:
@@ -215,6 +222,8 @@ def leg_scope(
     scope = {**parameters, "i": Value(index + 1, None), "n": Value(leg.count, None)}
     for key, entries in leg.vary.items():
         path = ("legs", name, "vary", key)
+        if key in UNITS or key in CONSTANTS or key in ("i", "n"):
+            problems.append(tree.problem(path, f"{key} is a unit or constant; choose another name"))
         if len(entries) != leg.count:
             problems.append(tree.problem(path, f"needs {leg.count} values, one per leg; has {len(entries)}"))
             scope[key] = Value(1, None)

@@ -20,7 +20,7 @@ from supple.expr.passes.signs import signs
 
 Pass = Callable[[Function], Function]
 
-# In the order they run. `divide` saves the last operations at the price of slow divisions, so it is asked for by name.
+# In the order they run. `divide` saves a few operations but divisions are slow: it is asked for by name.
 PASSES: dict[str, Pass] = {
     "fold": fold, "share": share, "factor": factor, "search": search, "divide": divide, "signs": signs,
 }  # fmt: skip
@@ -55,7 +55,7 @@ class Optimised:
 def optimise(f: Function, passes: Sequence[str] | None = None, seed: int = 0) -> Optimised:
     """f with fewer operations, and the story of how.
 
-    `passes` names the passes to run, in order (DEFAULT if None); share and factor are repeated while they gain.
+    `passes` names the passes to run, in order (DEFAULT if None); share and factor repeat while they gain.
     Every result is compared with what it came from at random points drawn with `seed`; a pass that changes a
     value raises a PassError; one that gains nothing, or makes rounding errors much larger, is left out.
     """
@@ -90,7 +90,10 @@ def _groups(names: Sequence[str]) -> list[tuple[str, ...]]:
 
 def _gated(f: Function, name: str, seed: int) -> Function:
     """f after one pass, checked; f itself where the pass gains nothing."""
-    made = PASSES[name](f)
+    try:
+        made = PASSES[name](f)
+    except (ZeroDivisionError, ValueError) as problem:
+        raise type(problem)(f"function {f.name}: {problem}") from problem
     rougher = check(f, made, name, seed) > _GROWTH
     worse = made.operations > f.operations or any(made.counts[op] > f.counts[op] for op in FUNCTIONS)
     return f if rougher or worse else made

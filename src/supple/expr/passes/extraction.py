@@ -1,8 +1,8 @@
 """Greedy extraction of what sums of products have in common, the most profitable first.
 
 Three kinds of candidates, as in the extraction of cubes and kernels in logic synthesis:
-a pair of factors that several products contain; a pair of terms that several sums contain, up to a sign and, when
-factoring, up to a product in front of them; and, when factoring, a factor of several terms of one sum.
+a pair of factors that several products contain; a pair of terms that several sums contain, up to a sign and,
+when factoring, up to a product in front of them; and, when factoring, a factor of several terms of one sum.
 """
 
 from __future__ import annotations
@@ -25,7 +25,9 @@ _NEIGHBOURS = 48  # terms of one sum each term is paired with
 class Extraction:
     """The candidates of some sums, kept up to date while the best ones are carried out."""
 
-    def __init__(self, sums: Sums, factoring: bool, source: random.Random | None = None, noise: float = 0.0) -> None:
+    def __init__(
+        self, sums: Sums, factoring: bool, source: random.Random | None = None, noise: float = 0.0
+    ) -> None:
         self.sums, self.factoring = sums, factoring
         self.source, self.noise = source or random.Random(0), noise
         self.places: dict[Key, dict[tuple[object, ...], None]] = {}
@@ -176,7 +178,7 @@ class Extraction:
         return total
 
     def _shared_products(self, s: Atom, products: list[Product]) -> int:
-        """How many of these products another definition computes as a whole, so that they cost nothing here."""
+        """How many of these products another definition computes anyway, so that they cost nothing here."""
         return sum(1 for p in products for sign in (1, -1) if self.whole.get(frozenset(((p, sign),)), s) != s)
 
     def _disjoint(self, key: Key) -> list[tuple[Atom, Product, Product, Product]]:

@@ -15,7 +15,7 @@ _TIERS = ((1_500, 7), (12_000, 3))
 def factor(f: Function) -> Function:
     """f with common factors taken out of its sums, the most profitable first, sharing what results.
 
-    Greedy factoring depends on where it starts, so it starts from sums written out more and less; the best is kept.
+    The result of greedy factoring depends on its start, so it starts from sums written out more and less.
     """
     graph = read(f)
     size = graph.size()

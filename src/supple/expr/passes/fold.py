@@ -9,5 +9,5 @@ from supple.expr.passes.sums import collect, expand
 
 
 def fold(f: Function) -> Function:
-    """f with 2x + 3x as 5x, (a + b) - b as a, x*y/x as y, and one node for values that differ in sign only."""
+    """f with 2x + 3x as 5x, (a + b) - b as a, x*y/x as y, and one node for x and -x."""
     return write(expand(collect(read(f))))

@@ -1,4 +1,4 @@
-"""Hoisting: one Function split into a chain by what its values depend on, to compute early what changes rarely."""
+"""Hoisting: one Function split into a chain by dependence, to compute early what changes rarely."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from supple.expr.node import Expr, Scalar, _node, symbol
 def split(f: Function, stages: Sequence[Collection[str]]) -> tuple[Function, ...]:
     """One Function per stage, in a chain whose composition is f.
 
-    `stages` lists the names of the inputs that become known at each stage, such as parameters, pose, velocity; each
-    input of f is named once. Function k takes the inputs of its stage and, after the first, the flat array `carried`
-    that the one before it returns. The last returns the outputs of f.
+    `stages` lists the names of the inputs that become known at each stage, such as parameters, pose and
+    velocity; each input of f is named once. Function k takes the inputs of its stage and, after the first,
+    the flat array `carried` that the one before it returns. The last returns the outputs of f.
     """
     _check_names(f, stages)
     level = _levels(f, stages)
@@ -44,9 +44,13 @@ def _check_names(f: Function, stages: Sequence[Collection[str]]) -> None:
     repeated = {name for name in named if named.count(name) > 1}
     wrong = repeated | set(named).symmetric_difference(f.inputs)
     if wrong:
-        raise ValueError(f"{f.name}: every input belongs to one stage exactly; look at {', '.join(sorted(wrong))}")
+        raise ValueError(
+            f"{f.name}: every input belongs to one stage exactly; look at {', '.join(sorted(wrong))}"
+        )
     if "carried" in f.inputs:
-        raise ValueError(f"{f.name}: the input name `carried` is taken by the split itself; rename that input")
+        raise ValueError(
+            f"{f.name}: the input name `carried` is taken by the split itself; rename that input"
+        )
 
 
 def _levels(f: Function, stages: Sequence[Collection[str]]) -> dict[Expr, int]:

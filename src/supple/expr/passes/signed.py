@@ -1,6 +1,6 @@
-"""A graph of values known up to their sign: x and -x are one node, so negation costs nothing while passes work.
+"""A graph of values known up to their sign: x and -x are one node, so negation is free while passes work.
 
-A reference is a non-zero int: +i is the value of node i, -i its negative. Numbers are nodes too, kept positive.
+A reference is a non-zero int: +i is the value of node i, -i its negative. Numbers are nodes, kept positive.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ ODD = ("sin", "sign")  # f(-x) = -f(x)
 class Signed:
     """Value-numbered nodes, operands first: `ops[i]` of the references `args[i]`.
 
-    Kinds: symbol, number, sum (first operand positive), mul and div (operands positive), sin, cos, sqrt, sign.
+    Kinds: symbol, number, sum (first operand positive), mul and div (both positive), sin, cos, sqrt, sign.
     """
 
     source: Function
@@ -55,7 +55,7 @@ class Signed:
         return found
 
     def number(self, x: Number) -> Reference:
-        size = number(abs(x))
+        size = magnitude(x)
         found = self._known.get(("number", size))
         if found is None:
             found = self._known[("number", size)] = self._append("number", ())
@@ -85,7 +85,7 @@ class Signed:
         x, y = self.value(a), self.value(b)
         if y is not None:
             if x is not None:
-                return self.number(number(x * y))
+                return self.number(times(x, y))
             a, b, x = b, a, y
         if x is not None:
             return self._scaled(x, b)
@@ -99,13 +99,13 @@ class Signed:
             factor, rest = self.args[abs(b)]
             inner = self.value(factor)
             if inner is not None:
-                x, b = number(x * inner), rest if b > 0 else -rest
+                x, b = times(x, inner), rest if b > 0 else -rest
         if x == 0:
             return self.number(0)
         if abs(x) == 1:
             return b if x > 0 else -b
         sign = 1 if (x > 0) == (b > 0) else -1
-        return sign * self._node("mul", self.number(abs(x)), abs(b))
+        return sign * self._node("mul", self.number(magnitude(x)), abs(b))
 
     def div(self, a: Reference, b: Reference) -> Reference:
         x, y = self.value(a), self.value(b)
@@ -120,6 +120,8 @@ class Signed:
         """sin, cos, sqrt or sign of a."""
         x = self.value(a)
         if x is not None:
+            if op == "sqrt" and x < 0:
+                raise ValueError("the argument of a square root is negative once it is simplified")
             return self.number(expressions.BUILD[op](x))
         if op in ODD:
             return self._node(op, a) if a > 0 else -self._node(op, -a)
@@ -142,6 +144,15 @@ class Signed:
         counted = Counter(abs(a) for i in self.live() for a in self.args[i])
         counted.update(abs(r) for refs in self.outputs.values() for r in refs)
         return counted
+
+
+def magnitude(x: Number) -> Number:
+    return number(-x if x < 0 else x)
+
+
+def times(x: Number, y: Number) -> Number:
+    """x * y, exact for integers and fractions."""
+    return number(x * y)
 
 
 def reciprocal(x: Number) -> Number:

@@ -1,8 +1,9 @@
 """Signs: which of x and -x each operation computes, so that few explicit negations remain.
 
-Every node is stored with a sign. A sum of operands of opposite sign is a subtraction, which can be turned round for
-nothing, and a constant operand takes any sign; all other operations have the sign their operands dictate. What is
-left to pay are stored signs the operands do not offer, and outputs and square roots that want the other sign.
+Every node is stored with a sign. A sum of operands of opposite sign is a subtraction, which can be turned
+round for nothing, and a constant operand takes any sign; all other operations have the sign their operands
+dictate. What is left to pay are stored signs the operands do not offer, and outputs and square roots that
+want the other sign.
 """
 
 from __future__ import annotations

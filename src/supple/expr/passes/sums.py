@@ -1,8 +1,8 @@
-"""A Function as definitions, each a sum of products of atoms: the form in which sharing and factoring are found.
+"""A Function as definitions, each a sum of products of atoms: the form in which common parts are found.
 
-An atom is a symbol, a positive number, a function of an atom, the inverse of an atom, or a definition. A product is a
-sorted tuple of atoms; the empty one is the number 1. Numbers are atoms like others, so no pass ever divides one by
-another, and exact constants stay exact.
+An atom is a symbol, a positive number, a function of an atom, the inverse of an atom, or a definition. A
+product is a sorted tuple of atoms; the empty one is the number 1. Numbers are atoms like others, so no pass
+ever divides one by another, and exact constants stay exact.
 """
 
 from __future__ import annotations
@@ -11,8 +11,8 @@ import heapq
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 
-from supple.expr.node import Number, add_numbers, number
-from supple.expr.passes.signed import ODD, Reference, Signed, reciprocal
+from supple.expr.node import Number, add_numbers
+from supple.expr.passes.signed import ODD, Reference, Signed, magnitude, reciprocal, times
 
 Atom = int
 Product = tuple[Atom, ...]
@@ -80,7 +80,7 @@ class Sums:
             if a in self.numbers:
                 rest = list(product)
                 rest.remove(a)
-                return self.scaled(tuple(rest), number(self.numbers[a] * value))
+                return self.scaled(tuple(rest), times(self.numbers[a], value))
         return product if value == 1 else tuple(sorted((*product, self.constant(value))))
 
     def definition(self, polynomial: Polynomial) -> Ref:
@@ -90,10 +90,10 @@ class Sums:
         if len(polynomial) == 1:
             ((product, c),) = polynomial.items()
             if not product:
-                return (1 if c > 0 else -1), self.constant(abs(c))
+                return (1 if c > 0 else -1), self.constant(magnitude(c))
             if len(product) == 1 and abs(c) == 1 and product[0] not in self.inverses:
                 return (1 if c > 0 else -1), product[0]
-        return self.define({self.scaled(p, abs(c)): 1 if c > 0 else -1 for p, c in polynomial.items()})
+        return self.define({self.scaled(p, magnitude(c)): 1 if c > 0 else -1 for p, c in polynomial.items()})
 
     def factors(self, polynomial: Polynomial) -> tuple[Number, Product]:
         """A polynomial as one product with a coefficient; a sum becomes a definition."""
@@ -112,9 +112,9 @@ def collect(
 ) -> Sums:
     """The sums of products of a graph: single-use chains are flattened, like terms and inverses collected.
 
-    `inline` says which polynomials used several times are written out in each user instead of shared, `distribute`
-    which products of sums are multiplied out. A reciprocal 1/y that is used at most `divisions` times becomes
-    divisions by y, one operation less.
+    `inline` says which polynomials used several times are written out in each user instead of shared,
+    `distribute` which products of sums are multiplied out. A reciprocal 1/y that is used at most `divisions`
+    times becomes divisions by y, one operation less.
     """
     made = Sums(graph, distribute)
     uses = graph.uses()
@@ -164,8 +164,8 @@ def _polynomial(made: Sums, i: int, parts: dict[int, Polynomial]) -> Polynomial:
         return _divided(made, a[0], a[1])
     sign, argument = made.definition(a[0])
     if argument in made.numbers:
-        value = graph.value(graph.call(op, graph.number(sign * made.numbers[argument])))
-        return {(): value} if value else {}
+        constant = graph.value(graph.call(op, graph.number(times(sign, made.numbers[argument]))))
+        return {(): constant} if constant else {}
     outer = sign if op in ODD else 1
     return {(made.atom("call", op, 1 if op != "sqrt" else sign, argument),): outer}
 
@@ -200,16 +200,16 @@ def _joined(made: Sums, left: Product, right: Product, c: Number, d: Number) -> 
     for atom in right:
         opposite = made.kind[atom][1] if atom in made.inverses else made._known.get(("inverse", atom))
         if opposite in product:
-            product.remove(opposite)  # type: ignore[arg-type]
+            product.remove(opposite)
         else:
             product.append(atom)
-    return {tuple(sorted(product)): number(c * d)}
+    return {tuple(sorted(product)): times(c, d)}
 
 
 def _divided(made: Sums, a: Polynomial, b: Polynomial) -> Polynomial:
     sign, denominator = made.definition(b)
     if denominator in made.numbers:
-        return _multiplied(made, a, {(): number(sign * reciprocal(made.numbers[denominator]))})
+        return _multiplied(made, a, {(): times(sign, reciprocal(made.numbers[denominator]))})
     return _multiplied(made, a, {(made.inverse(denominator),): sign})
 
 
@@ -218,7 +218,9 @@ def expand(sums: Sums) -> Signed:
     graph = Signed(sums.graph.source)
     values: dict[Atom, Reference] = {}
 
-    def joined(refs: Iterable[Reference], operation: Callable[[Reference, Reference], Reference]) -> Reference:
+    def joined(
+        refs: Iterable[Reference], operation: Callable[[Reference, Reference], Reference]
+    ) -> Reference:
         heap = [(graph.depth[abs(r)], k, r) for k, r in enumerate(refs)]
         heapq.heapify(heap)
         serial = len(heap)
