@@ -431,6 +431,18 @@ def test_divide_trades_reciprocals_for_divisions() -> None:
 def test_a_division_that_simplifies_to_zero_is_told() -> None:
     with pytest.raises(ZeroDivisionError, match="zero once it is simplified"):
         optimise(of(a / (sub(add(b, c), b) - c)))
+    with pytest.raises(ValueError, match="function small: the argument of a square root is negative"):
+        optimise(of(sqrt(sub(add(b, c), b) - c - 2)))
+
+
+def test_long_chains_are_flattened_in_pieces() -> None:
+    total: Scalar = 0
+    product: Scalar = 1
+    for k in range(3000):
+        total = mul(SYMBOLS[k % 5], SYMBOLS[(k + 1) % 5]) - total
+        product = mul(product, SYMBOLS[k % 5])
+    made = optimise(of(total, product)).function
+    assert made.operations < 80
 
 
 def test_thousands_of_operations_take_seconds() -> None:

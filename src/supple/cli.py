@@ -1,16 +1,21 @@
-"""The command line: supple VERB ROBOT [options]. Every verb prints a table for people, or JSON with --json."""
+"""The command line: supple VERB ROBOT [options]. A verb prints a table for people, or JSON with --json."""
 
 from __future__ import annotations
 
 import json
+import math
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from supple.errors import SuppleError
+from supple.errors import RobotFileError, SuppleError
+
+if TYPE_CHECKING:
+    from supple.model.model import Model
+    from supple.robot.quantity import Value
 
 
 class _Group(click.Group):
@@ -19,18 +24,26 @@ class _Group(click.Group):
     def invoke(self, ctx: click.Context) -> Any:
         try:
             return super().invoke(ctx)
+        except RobotFileError as error:
+            click.echo(str(error), err=True)
+            ctx.exit(2)
         except SuppleError as error:
-            click.echo(f"supple: {error}" if "\n" not in str(error) else str(error), err=True)
+            for line in str(error).splitlines():
+                click.echo(f"supple: {line}", err=True)
             ctx.exit(2)
         except BrokenPipeError:
             sys.stderr.close()
             ctx.exit(1)
+        except OSError as error:
+            where = f"{str(error.filename)[:200]}: " if error.filename else ""
+            click.echo(f"supple: {where}{error.strerror or error}", err=True)
+            ctx.exit(2)
 
 
 @click.group(cls=_Group, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(package_name="supple")
 def main() -> None:
-    """Elastodynamics of flexible parallel robots: from one robot file to natural frequencies, models and code.
+    """Elastodynamics of flexible parallel robots: from one robot file to frequencies, models and code.
 
     ROBOT is a name of the gallery ('supple robots') or the path of a robot file."""
 
@@ -40,36 +53,70 @@ def _settings(context: click.Context, option: click.Parameter, given: tuple[str,
     for item in given:
         name, equals, value = item.partition("=")
         if not equals or not name.strip() or not value.strip():
-            raise click.BadParameter(f"{item!r} must be NAME=VALUE")
+            raise SuppleError(f"{option.opts[0]} {item!r} must be NAME=VALUE")
+        if name.strip() in made:
+            raise SuppleError(f"{option.opts[0]} {name.strip()} is given twice; give it once")
         made[name.strip()] = value.strip()
     return made
 
 
-def _pose(context: click.Context, option: click.Parameter, given: tuple[str, ...]) -> dict[str, float]:
+def _pose(context: click.Context, option: click.Parameter, given: tuple[str, ...]) -> dict[str, Value]:
     from supple.robot.quantity import QuantityError, evaluate, parse
+    from supple.robot.values import check_dimension
 
     made = {}
     for name, text in _settings(context, option, given).items():
         try:
-            made[name] = float(evaluate(parse(text), {}).number)
+            made[name] = evaluate(parse(text), {})
+            check_dimension(made[name], "angle or length")
         except (QuantityError, OverflowError) as error:
-            raise click.BadParameter(f"{name}={text}: {error}") from error
+            raise SuppleError(f"--at {name}={text}: {error}") from error
     return made
+
+
+def _numbers(model: Model, at: dict[str, Value]) -> dict[str, float]:
+    """The pose in SI; a unit must fit its coordinate."""
+    from supple.robot.quantity import QuantityError
+    from supple.robot.values import check_dimension
+
+    for coordinate in model.mechanism.coordinates:
+        if coordinate.name in at:
+            try:
+                check_dimension(at[coordinate.name], "length" if coordinate.unit == "m" else "angle")
+            except QuantityError as error:
+                raise SuppleError(f"--at {coordinate.name}: {error}") from error
+    return {name: float(value.number) for name, value in at.items()}
 
 
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON for machines.")
 set_option = click.option(
-    "--set", "settings", multiple=True, callback=_settings, metavar="PARAM=VALUE", help="Change a named parameter."
+    "--set",
+    "settings",
+    multiple=True,
+    callback=_settings,
+    metavar="PARAM=VALUE",
+    help="Change a named parameter of the robot file: --set 'L=0.4 m'.",
 )
 at_option = click.option(
     "--at", "at", multiple=True, callback=_pose, metavar="NAME=VALUE",
     help="Joint value or platform coordinate (x, y, z, rx, ry, rz); SI, or with a unit: --at 'q1=30 deg'.",
 )  # fmt: skip
-assembly_option = click.option("--assembly", metavar="MODE", help="Assembly mode of the robot file (default: its first).")
+assembly_option = click.option(
+    "--assembly", metavar="MODE", help="Assembly mode of the robot file (default: its first)."
+)
 
 
 def _print_json(data: Any) -> None:
-    click.echo(json.dumps(data, indent=2, allow_nan=False))
+    click.echo(json.dumps(_strict(data), indent=2, allow_nan=False))
+
+
+def _strict(data: Any) -> Any:
+    """Data as JSON knows them: what is not finite becomes null."""
+    if isinstance(data, dict):
+        return {key: _strict(value) for key, value in data.items()}
+    if isinstance(data, (list, tuple)):
+        return [_strict(value) for value in data]
+    return None if isinstance(data, float) and not math.isfinite(data) else data
 
 
 @main.command()
@@ -96,12 +143,15 @@ def robots(as_json: bool) -> None:
 @at_option
 @assembly_option
 @json_option
-def check(robot: str, settings: dict[str, str], at: dict[str, float], assembly: str | None, as_json: bool) -> None:
+def check(
+    robot: str, settings: dict[str, str], at: dict[str, Value], assembly: str | None, as_json: bool
+) -> None:
     """Read a robot file and report its bodies, coordinates, mobility and overconstraint."""
     from supple import pipeline
     from supple.analyses.check import check as run
 
-    report = run(pipeline.load(robot, settings), at, assembly=assembly)
+    model = pipeline.load(robot, settings)
+    report = run(model, _numbers(model, at), assembly=assembly)
     if as_json:
         _print_json(report.to_json())
         return
@@ -117,21 +167,29 @@ def check(robot: str, settings: dict[str, str], at: dict[str, float], assembly: 
 @assembly_option
 @click.option("--free", is_flag=True, help="Actuators free (constant force) instead of held.")
 @click.option("--count", type=click.IntRange(1), default=10, show_default=True, help="How many modes.")
-@click.option("--load", "loads", multiple=True, metavar="POINT=FX,FY,FZ[,MX,MY,MZ]", help="Wrench at a named point, base axes.")
-@click.option("--plot", type=click.Path(path_type=Path), help="Picture of a mode (.png, .svg, .pdf; .gif moves).")
+@click.option(
+    "--load",
+    "loads",
+    multiple=True,
+    metavar="POINT=FX,FY,FZ[,MX,MY,MZ]",
+    help="Wrench at a named point, base axes.",
+)
+@click.option(
+    "--plot", type=click.Path(path_type=Path), help="Picture of a mode (.png, .svg, .pdf; .gif moves)."
+)
 @click.option("--mode", type=click.IntRange(1), default=1, show_default=True, help="Which mode --plot draws.")
 @json_option
 def modes(
-    robot: str, at: dict[str, float], settings: dict[str, str], assembly: str | None, free: bool, count: int,
+    robot: str, at: dict[str, Value], settings: dict[str, str], assembly: str | None, free: bool, count: int,
     loads: tuple[str, ...], plot: Path | None, mode: int, as_json: bool,
 ) -> None:  # fmt: skip
     """Natural frequencies, damping ratios and mode shapes at a pose."""
     from supple import pipeline
     from supple.analyses.modes import modes as run
 
-    result = run(
-        pipeline.load(robot, settings), at, free=free, count=max(count, mode if plot else 1), assembly=assembly, loads=_loads(loads)
-    )
+    model, wrenches = pipeline.load(robot, settings), _loads(loads)
+    most = max(count, mode if plot else 1)
+    result = run(model, _numbers(model, at), free=free, count=most, assembly=assembly, loads=wrenches)
     if plot is not None:
         from supple.views.mode_picture import draw_mode
 
@@ -150,12 +208,14 @@ def _loads(given: tuple[str, ...]) -> dict[str, list[float]]:
     made: dict[str, list[float]] = {}
     for item in given:
         name, equals, text = item.partition("=")
+        wanted = f"--load {item!r} must be POINT=FX,FY,FZ or POINT=FX,FY,FZ,MX,MY,MZ, in N and N m"
         try:
-            made[name.strip()] = [float(x) for x in text.split(",")]
+            numbers = [float(x) for x in text.split(",")] if equals else []
         except ValueError as error:
-            raise click.BadParameter(f"{item!r} must be POINT=FX,FY,FZ or POINT=FX,FY,FZ,MX,MY,MZ") from error
-        if not equals:
-            raise click.BadParameter(f"{item!r} must be POINT=FX,FY,FZ")
+            raise SuppleError(wanted) from error
+        if len(numbers) not in (3, 6) or not all(map(math.isfinite, numbers)):
+            raise SuppleError(wanted)
+        made[name.strip()] = numbers
     return made
 
 
@@ -164,11 +224,20 @@ def schema() -> None:
     """Print the JSON schema of robot files, for editors that complete keys."""
     from supple.robot.description import Robot
 
-    _print_json({"$schema": "https://json-schema.org/draft/2020-12/schema", **Robot.model_json_schema(by_alias=True)})
+    _print_json(
+        {"$schema": "https://json-schema.org/draft/2020-12/schema", **Robot.model_json_schema(by_alias=True)}
+    )
 
 
 @main.command()
-@click.option("-o", "--output", type=click.Path(path_type=Path), default=Path("supple-tour"), show_default=True)
+@click.option(
+    "-o",
+    "--output",
+    type=click.Path(path_type=Path),
+    default=Path("supple-tour"),
+    show_default=True,
+    help="Folder for the tour's files.",
+)
 @json_option
 def tour(output: Path, as_json: bool) -> None:
     """A first look: DualEMPS checked, its natural frequencies beside the paper's, one mode drawn."""

@@ -11,8 +11,8 @@ class RobotFileError(SuppleError):
     """Everything found wrong in a robot file, one line each: file:line: place: problem."""
 
     def __init__(self, problems: list[str]) -> None:
-        super().__init__("\n".join(problems))
-        self.problems = problems
+        self.problems = list(dict.fromkeys(problems))  # legs of one template share their problems
+        super().__init__("\n".join(self.problems))
 
 
 class PoseError(SuppleError):

@@ -34,18 +34,27 @@ class Expr:
     serial: int
 
     def __add__(self, other: Scalar) -> Scalar:
-        return add(self, other)
+        try:
+            return add(self, other)
+        except TypeError:
+            return NotImplemented
 
     __radd__ = __add__
 
     def __sub__(self, other: Scalar) -> Scalar:
-        return sub(self, other)
+        try:
+            return sub(self, other)
+        except TypeError:
+            return NotImplemented
 
     def __rsub__(self, other: Scalar) -> Scalar:
         return sub(other, self)
 
     def __mul__(self, other: Scalar) -> Scalar:
-        return mul(self, other)
+        try:
+            return mul(self, other)
+        except TypeError:
+            return NotImplemented
 
     __rmul__ = __mul__
 

@@ -50,7 +50,8 @@ def equilibrium(model: Model, q: Array, tolerance: float = 1e-10, **loads: Any) 
         scale = max(1.0, float(np.abs(f).max()))
         gap = np.concatenate([model.residual(q) if n_loops else np.zeros(0), np.zeros(len(hold))])
         imbalance = Z.T @ f
-        if np.abs(imbalance).max(initial=0.0) < tolerance * scale and np.abs(gap).max(initial=0.0) < tolerance:
+        near = max(tolerance * scale, _rounding(model, q))
+        if np.abs(imbalance).max(initial=0.0) < near and np.abs(gap).max(initial=0.0) < tolerance:
             return Equilibrium(q, lam[:n_loops], lam[n_loops:], iteration)
         K = model.stiffness(q, lam[:n_loops], **loads)
         step = least_squares(A, -gap)
@@ -62,6 +63,12 @@ def equilibrium(model: Model, q: Array, tolerance: float = 1e-10, **loads: Any) 
         f"{model.mechanism.name}: no static equilibrium found near this pose; "
         "loads may be beyond what the small-deformation model carries, or a joint is held by nothing"
     )
+
+
+def _rounding(model: Model, q: Array) -> float:
+    """What K q_e of a stiff body leaves by rounding alone: no balance of forces can be better than that."""
+    sizes = (np.abs(f.body.K_ee.astype(float)) @ np.abs(q[f.e]) for f in model.mechanism.frames if f.body.flexible)
+    return 64 * float(np.finfo(float).eps) * max((float(s.max()) for s in sizes), default=0.0)
 
 
 def _downhill(model: Model, Z: Array, K: Array, M: Array, imbalance: Array) -> Array:

@@ -6,9 +6,17 @@ Values stay as written (`Quantity`) until `resolve` evaluates them in the scope 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from numbers import Real
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, GetCoreSchemaHandler, GetJsonSchemaHandler, StringConstraints
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    GetCoreSchemaHandler,
+    GetJsonSchemaHandler,
+    StringConstraints,
+)
 from pydantic import model_validator as _model_validator
 from pydantic_core import CoreSchema, PydanticCustomError, core_schema
 
@@ -29,10 +37,12 @@ class Q:
     def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
         return core_schema.no_info_plain_validator_function(_parsed)
 
-    def __get_pydantic_json_schema__(self, schema: CoreSchema, handler: GetJsonSchemaHandler) -> dict[str, Any]:
+    def __get_pydantic_json_schema__(
+        self, schema: CoreSchema, handler: GetJsonSchemaHandler
+    ) -> dict[str, Any]:
         return {
             "anyOf": [{"type": "number"}, {"type": "string"}],
-            "description": f"{self.dimension}, SI if no unit is given; names of parameters and + - * / ^ are allowed",
+            "description": f"{self.dimension}, SI without a unit; may use parameters and + - * / ^",
         }
 
 
@@ -49,14 +59,21 @@ Angle = Annotated[Any, Q("angle")]
 Length = Annotated[Any, Q("length")]
 Size = Annotated[Any, Q("length", above=0)]
 Vector = Annotated[list[Length], Field(min_length=3, max_length=3)]
-Direction = Literal["x", "y", "z", "-x", "-y", "-z"] | Annotated[list[Number], Field(min_length=3, max_length=3)]
+Direction = (
+    Literal["x", "y", "z", "-x", "-y", "-z"] | Annotated[list[Number], Field(min_length=3, max_length=3)]
+)
 Name = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_][A-Za-z0-9_.\-]{0,63}$")]
+Identifier = Annotated[str, StringConstraints(pattern=r"^[A-Za-z_][A-Za-z0-9_]{0,63}$")]
 Reference = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_][A-Za-z0-9_.\-/]{0,129}$")]
 Rotation = dict[Literal["x", "y", "z"], Angle]
 
 
 class Model(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True, populate_by_name=True, arbitrary_types_allowed=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, validate_default=True)
+
+    def relation(self, numbers: Any) -> str | None:
+        """What is wrong between the values of this part (`numbers`: the part with its values)."""
+        return None
 
 
 def one_of(*keys: str) -> Any:
@@ -67,7 +84,9 @@ def one_of(*keys: str) -> Any:
         if len(given) != 1:
             wanted = ", ".join(keys)
             found = "none is given" if not given else f"{' and '.join(given)} are given"
-            raise PydanticCustomError("one_of", "needs exactly one of {wanted}; {found}", {"wanted": wanted, "found": found})
+            raise PydanticCustomError(
+                "one_of", "needs exactly one of {wanted}; {found}", {"wanted": wanted, "found": found}
+            )
         return self
 
     return _model_validator(mode="after")(check)
@@ -83,7 +102,7 @@ class Parameter(Model):
 class Material(Model):
     E: Annotated[Any, Q("pressure", above=0)]
     rho: Annotated[Any, Q("density", above=0)]
-    nu: Annotated[Any, Q("number", above=-1, below=0.5)] = parse("0.3")
+    nu: Annotated[Any, Q("number", above=-1, below=0.5)] = "0.3"
     G: Annotated[Any, Q("pressure", above=0)] | None = None
 
 
@@ -102,22 +121,33 @@ class Tube(Model):
     diameter: Size
     wall: Size
 
+    def relation(self, numbers: Any) -> str | None:
+        return _thicker(numbers.wall, numbers.diameter)
+
 
 class Box(Model):
     y: Size
     z: Size
     wall: Size
 
+    def relation(self, numbers: Any) -> str | None:
+        return _thicker(numbers.wall, numbers.y) or _thicker(numbers.wall, numbers.z)
+
+
+def _thicker(wall: Any, size: Any) -> str | None:
+    known = isinstance(wall, Real) and isinstance(size, Real)
+    return "the wall must be thinner than half the outer size" if known and not 2 * wall < size else None
+
 
 class Properties(Model):
-    """A section by numbers: Iz bends the beam in its x-y plane, Iy in its x-z plane, J is the torsion constant."""
+    """A section by numbers: Iz bends the beam in its x-y plane, Iy in its x-z plane, J twists it."""
 
     area: Annotated[Any, Q("area", above=0)]
-    Iy: Annotated[Any, Q("second moment of area", above=0)] = None
+    Iy: Annotated[Any, Q("second moment of area", above=0)] | None = None
     Iz: Annotated[Any, Q("second moment of area", above=0)]
-    J: Annotated[Any, Q("second moment of area", above=0)] = None
-    ky: Annotated[Any, Q("number", above=0, most=1)] = parse("5/6")
-    kz: Annotated[Any, Q("number", above=0, most=1)] = parse("5/6")
+    J: Annotated[Any, Q("second moment of area", above=0)] | None = None
+    ky: Annotated[Any, Q("number", above=0, most=1)] = "5/6"
+    kz: Annotated[Any, Q("number", above=0, most=1)] = "5/6"
 
 
 class Section(Model):
@@ -132,8 +162,8 @@ class Section(Model):
 class Rayleigh(Model):
     """D = alpha M + beta K."""
 
-    alpha: Annotated[Any, Q("rate", least=0)] = parse(0)
-    beta: Annotated[Any, Q("time", least=0)] = parse(0)
+    alpha: Annotated[Any, Q("rate", least=0)] = 0
+    beta: Annotated[Any, Q("time", least=0)] = 0
 
 
 class Damping(Model):
@@ -149,12 +179,12 @@ class Damping(Model):
 class Inertia(Model):
     """Entries of the inertia matrix (xy is the matrix entry, the negative of the product of inertia)."""
 
-    xx: Annotated[Any, Q("inertia")] = parse(0)
-    yy: Annotated[Any, Q("inertia")] = parse(0)
-    zz: Annotated[Any, Q("inertia")] = parse(0)
-    xy: Annotated[Any, Q("inertia")] = parse(0)
-    xz: Annotated[Any, Q("inertia")] = parse(0)
-    yz: Annotated[Any, Q("inertia")] = parse(0)
+    xx: Annotated[Any, Q("inertia", least=0)] = 0
+    yy: Annotated[Any, Q("inertia", least=0)] = 0
+    zz: Annotated[Any, Q("inertia", least=0)] = 0
+    xy: Annotated[Any, Q("inertia")] = 0
+    xz: Annotated[Any, Q("inertia")] = 0
+    yz: Annotated[Any, Q("inertia")] = 0
 
 
 class Rigid(Model):
@@ -162,9 +192,20 @@ class Rigid(Model):
 
     mass: Annotated[Any, Q("mass", least=0)]
     center: Vector | None = None
-    first_moments: Annotated[list[Annotated[Any, Q("first moment of mass")]], Field(min_length=3, max_length=3)] | None = None
+    first_moments: (
+        Annotated[list[Annotated[Any, Q("first moment of mass")]], Field(min_length=3, max_length=3)] | None
+    ) = None
     inertia: Inertia | None = None
     inertia_at_origin: Inertia | None = None
+
+    def relation(self, numbers: Any) -> str | None:
+        if self.center is not None and self.first_moments is not None:
+            return "center and first_moments say the same; give one of them"
+        if self.inertia is not None and self.inertia_at_origin is not None:
+            return "inertia and inertia_at_origin say the same; give one of them"
+        if numbers.mass == 0 and self.first_moments is not None:
+            return "a body without mass has no first_moments"
+        return None
 
 
 class Beam(Model):
@@ -173,8 +214,8 @@ class Beam(Model):
     length: Size
     section: Name
     material: Name
-    elements: Annotated[Any, Q("number", least=0, most=200, whole=True)] = parse(1)
-    segments: Annotated[Any, Q("number", least=1, most=50, whole=True)] = parse(1)
+    elements: Annotated[Any, Q("number", least=0, most=200, whole=True)] = 1
+    segments: Annotated[Any, Q("number", least=1, most=50, whole=True)] = 1
     theory: Literal["euler_bernoulli", "timoshenko"] = "euler_bernoulli"
     axis: Direction = "x"
     up: Direction | None = None
@@ -188,7 +229,10 @@ class Body(Model):
     _one = one_of("rigid", "beam")
 
 
-Stiffness = Annotated[Any, Q("any", above=0)]
+Stiffness = Annotated[Any, Q("translational stiffness", above=0)]
+TurningStiffness = Annotated[Any, Q("rotational stiffness", above=0)]
+Damper = Annotated[Any, Q("translational damping", least=0)]
+TurningDamper = Annotated[Any, Q("rotational damping", least=0)]
 AXES = ("x", "y", "z", "rx", "ry", "rz")
 
 
@@ -200,9 +244,9 @@ class Spring(Model):
     x: Stiffness | None = None
     y: Stiffness | None = None
     z: Stiffness | None = None
-    rx: Stiffness | None = None
-    ry: Stiffness | None = None
-    rz: Stiffness | None = None
+    rx: TurningStiffness | None = None
+    ry: TurningStiffness | None = None
+    rz: TurningStiffness | None = None
     axes: list[Literal["x", "y", "z", "rx", "ry", "rz"]] | None = None
     matrix: list[list[Annotated[Any, Q("any")]]] | None = None
 
@@ -210,33 +254,41 @@ class Spring(Model):
 class JointDamping(Model):
     """Damping of an elastic joint, per axis (N s/m and N m s/rad) or as a matrix like the stiffness."""
 
-    x: Annotated[Any, Q("any", least=0)] | None = None
-    y: Annotated[Any, Q("any", least=0)] | None = None
-    z: Annotated[Any, Q("any", least=0)] | None = None
-    rx: Annotated[Any, Q("any", least=0)] | None = None
-    ry: Annotated[Any, Q("any", least=0)] | None = None
-    rz: Annotated[Any, Q("any", least=0)] | None = None
+    x: Damper | None = None
+    y: Damper | None = None
+    z: Damper | None = None
+    rx: TurningDamper | None = None
+    ry: TurningDamper | None = None
+    rz: TurningDamper | None = None
     matrix: list[list[Annotated[Any, Q("any")]]] | None = None
 
 
 class Friction(Model):
     """viscous * v + coulomb * v / sqrt(v^2 + width^2); width 0 is the sharp sign function."""
 
-    viscous: Annotated[Any, Q("any", least=0)] = parse(0)
-    coulomb: Annotated[Any, Q("any", least=0)] = parse(0)
-    width: Annotated[Any, Q("any", least=0)] = parse("0.001")
+    viscous: Annotated[Any, Q("translational damping or rotational damping", least=0)] = 0
+    coulomb: Annotated[Any, Q("force or torque", least=0)] = 0
+    width: Annotated[Any, Q("velocity or rate", least=0)] = "0.001"
 
 
 class Actuator(Friction):
     """A motor: its rotor inertia seen through the gear is inertia * gear^2 at the joint."""
 
-    inertia: Annotated[Any, Q("any", least=0)] = parse(0)
-    gear: Annotated[Any, Q("any", above=0)] = parse(1)
+    inertia: Annotated[Any, Q("inertia or mass", least=0)] = 0
+    gear: Annotated[Any, Q("any", above=0)] = 1
 
 
 JointType = Literal["fixed", "revolute", "prismatic", "universal", "cylindrical", "spherical"]
 ClosureType = Literal[
-    "fixed", "revolute", "prismatic", "universal", "cylindrical", "spherical", "planar", "point_on_line", "point_on_plane"
+    "fixed",
+    "revolute",
+    "prismatic",
+    "universal",
+    "cylindrical",
+    "spherical",
+    "planar",
+    "point_on_line",
+    "point_on_plane",
 ]
 
 
@@ -299,10 +351,10 @@ class Point(Model):
 
 
 class Leg(Model):
-    """A template used `count` times: links leg1/..., leg2/...; values may use i (1..n), n and the lists of `vary`."""
+    """A template used `count` times: links leg1/..., leg2/...; values may use i (1..n), n, and `vary`."""
 
     count: Annotated[int, Field(ge=1, le=64)]
-    vary: dict[Name, list[Annotated[Any, Q("any")]]] = {}
+    vary: dict[Identifier, list[Annotated[Any, Q("any")]]] = {}
     links: dict[Name, Link] = {}
     closures: dict[Name, Closure] = {}
     actuators: dict[Name, Actuator] = {}
@@ -325,8 +377,10 @@ class Robot(Model):
     source: str = ""
     space: Literal["planar", "spatial"]
     plane: Literal["xy", "xz", "yz"] = "xy"
-    gravity: Annotated[list[Annotated[Any, Q("acceleration")]], Field(min_length=3, max_length=3)] = [parse(0)] * 3
-    parameters: dict[Name, Parameter | Annotated[Any, Q("any")]] = {}
+    gravity: Annotated[list[Annotated[Any, Q("acceleration")]], Field(min_length=3, max_length=3)] = [
+        0
+    ] * 3
+    parameters: dict[Identifier, Parameter | Annotated[Any, Q("any")]] = {}
     materials: dict[Name, Material] = {}
     sections: dict[Name, Section] = {}
     damping: Damping | None = None
@@ -337,5 +391,5 @@ class Robot(Model):
     closures: dict[Name, Closure] = {}
     actuators: dict[Name, Actuator] = {}
     points: dict[Name, Point] = {}
-    assembly: dict[Name, dict[Reference, Annotated[Any, Q("any")]]] = {}
-    home: dict[Reference, Annotated[Any, Q("any")]] = {}
+    assembly: dict[Name, dict[Reference, Annotated[Any, Q("angle or length")]]] = {}
+    home: dict[Reference, Annotated[Any, Q("angle or length")]] = {}

@@ -70,6 +70,8 @@ class Closure:
     first: Anchor
     second: Anchor
     forbidden: tuple[int, ...]
+    turning: Coordinate | None = None  # a joint coordinate taken over from a massless link: second turns on first
+    about: Array | None = None  # its axis in the second anchor's frame
 
 
 @dataclass(frozen=True)
@@ -88,6 +90,7 @@ class Mechanism:
     home: dict[str, Any]
     platform: int | None  # the platform's frame
     orientation: Array | None  # platform's assembled orientation as a quaternion
+    normal: Array  # of a planar robot's plane, in the base
 
     @property
     def nv(self) -> int:

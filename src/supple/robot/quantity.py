@@ -1,15 +1,17 @@
 """Numbers in a robot file: exact decimals, units as text ("70 GPa"), and arithmetic with named parameters.
 
-A value is parsed into a small tree by the parser below and evaluated in a scope; nothing reaches Python's eval.
+A value is parsed into a small tree by the parser below and evaluated in a scope, never by Python itself.
 Dimensions are powers of (metre, kilogram, second, cycle): hertz is not a radian per second.
 """
 
 from __future__ import annotations
 
 import math
+import numbers
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+from difflib import get_close_matches
 from fractions import Fraction
 from typing import Any
 
@@ -37,6 +39,12 @@ DIMENSIONS: dict[str, Dimension] = {
     "torque": dimension(2, 1, -2),
     "time": dimension(0, 0, 1),
     "rate": dimension(0, 0, -1),
+    "frequency": dimension(0, 0, -1, 1),
+    "velocity": dimension(1, 0, -1),
+    "translational stiffness": dimension(0, 1, -2),
+    "rotational stiffness": dimension(2, 1, -2),
+    "translational damping": dimension(0, 1, -1),
+    "rotational damping": dimension(2, 1, -1),
 }
 _SYMBOLS = ("m", "kg", "s", "cycle")
 
@@ -68,13 +76,30 @@ UNITS: dict[str, tuple[Any, Dimension]] = {
     "deg": (_DEGREE, NONE),
     "percent": (Fraction(1, 100), NONE),
 }
-_EXACT = (0, 1, -1, Fraction(1, 2), Fraction(-1, 2))  # what sin and cos of right and 60 degree angles stand for
+_EXACT = (
+    0,
+    1,
+    -1,
+    Fraction(1, 2),
+    Fraction(-1, 2),
+)  # what sin and cos of right and 60 degree angles stand for
 CONSTANTS: dict[str, Any] = {"pi": math.pi}
-FUNCTIONS = {"sqrt": math.sqrt, "sin": math.sin, "cos": math.cos, "tan": math.tan, "atan": math.atan, "acos": math.acos}
+FUNCTIONS = {
+    "sqrt": math.sqrt,
+    "sin": math.sin,
+    "cos": math.cos,
+    "tan": math.tan,
+    "atan": math.atan,
+    "acos": math.acos,
+}
+TAKEN = {*UNITS, *CONSTANTS, *FUNCTIONS}  # names that no parameter may have
 
-_TOKEN = re.compile(r"\s*(?:(\d+\.?\d*(?:[eE][+-]?\d+)?|\.\d+(?:[eE][+-]?\d+)?)|([A-Za-z_]\w*)|(\*\*|[-+*/^()]))")
-_LONGEST = 300
-_DEEPEST = 40
+_NUMBER = r"(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?"
+_TOKEN = re.compile(rf"\s*(?:({_NUMBER})|([A-Za-z_]\w*)|(\*\*|[-+*/^()]))", re.ASCII)
+_LONGEST = 300  # characters of a value
+_DEEPEST = 40  # parentheses, signs and powers inside each other
+_LARGEST = Fraction(10) ** 150  # of an intermediate number, and of its inverse
+_DIGITS = 1 << 13  # bits of an exact intermediate number; beyond them it is rounded
 
 
 class QuantityError(ValueError):
@@ -103,15 +128,19 @@ def parse(raw: Any) -> Quantity:
         return raw
     if isinstance(raw, bool) or raw is None:
         raise QuantityError("needs a number, such as 0.25 or '70 GPa'")
-    if isinstance(raw, (int, Fraction)):
-        return Quantity(str(raw), ("number", raw))
-    if isinstance(raw, float):
+    if isinstance(raw, str):
+        if raw.strip().lstrip("+-.").lower() in ("nan", "inf", "infinity"):
+            raise QuantityError("must be finite")
+        return Quantity(raw, _Parser(raw).parsed())
+    if isinstance(raw, numbers.Rational):
+        exact = Fraction(int(raw.numerator), int(raw.denominator))
+        return Quantity(str(raw), ("number", _in_range(int(exact) if exact.denominator == 1 else exact)))
+    if isinstance(raw, numbers.Real):
         if not math.isfinite(raw):
             raise QuantityError("must be finite")
-        return Quantity(repr(raw), ("number", Fraction(repr(raw))))
-    if not isinstance(raw, str):
-        raise QuantityError("needs a number, such as 0.25 or '70 GPa'")
-    return Quantity(raw, _Parser(raw).parsed())
+        text = repr(float(raw))
+        return Quantity(text, ("number", _in_range(Fraction(text))))
+    raise QuantityError("needs a number, such as 0.25 or '70 GPa'")
 
 
 class _Parser:
@@ -125,7 +154,9 @@ class _Parser:
         while position < len(text.rstrip()):
             match = _TOKEN.match(text, position)
             if match is None:
-                raise QuantityError(f"cannot read {text[position : position + 10].strip()!r} as a number with a unit")
+                raise QuantityError(
+                    f"cannot read {text[position : position + 10].strip()!r} as a number with a unit"
+                )
             number, name, sign = match.groups()
             self.tokens.append(("number", number) if number else ("name", name) if name else ("sign", sign))
             position = match.end()
@@ -148,10 +179,13 @@ class _Parser:
         self.at += 1
         return token
 
-    def sum(self) -> tuple[Any, ...]:
+    def deeper(self) -> None:
         self.depth += 1
         if self.depth > _DEEPEST:
-            raise QuantityError("is nested too deeply")
+            raise QuantityError("is nested too deeply; name parts of it under parameters")
+
+    def sum(self) -> tuple[Any, ...]:
+        self.deeper()
         tree = self.product()
         while self.peek()[1] in ("+", "-"):
             sign = self.take()[1]
@@ -174,24 +208,26 @@ class _Parser:
     def power(self) -> tuple[Any, ...]:
         if self.peek()[1] in ("+", "-"):
             sign = self.take()[1]
-            self.depth += 1
-            if self.depth > _DEEPEST:
-                raise QuantityError("is nested too deeply")
+            self.deeper()
             tree = self.power()
             self.depth -= 1
             return ("-", ("number", 0), tree) if sign == "-" else tree
         base = self.atom()
         if self.peek()[1] in ("^", "**"):
             self.take()
-            return ("^", base, self.power())
+            self.deeper()
+            tree = ("^", base, self.power())
+            self.depth -= 1
+            return tree
         return base
 
     def atom(self) -> tuple[Any, ...]:
         kind, text = self.take()
         if kind == "number":
-            if abs(int(re.search(r"[eE]([+-]?\d+)", text + "e0").group(1))) > 300:  # type: ignore[union-attr]
-                raise QuantityError(f"{text} is out of range")
-            return ("number", Fraction(text))
+            mantissa, _, exponent = text.lower().partition("e")
+            if abs(int(exponent or 0)) > 150:
+                raise QuantityError(f"is out of range: {text}")
+            return ("number", _in_range(Fraction(mantissa) * Fraction(10) ** int(exponent or 0)))
         if kind == "name":
             if text in FUNCTIONS and self.peek()[1] == "(":
                 return ("call", text, self.atom())
@@ -233,16 +269,17 @@ def _evaluate(tree: tuple[Any, ...], scope: Mapping[str, Value]) -> Value:
     match tree[0]:
         case "+" | "-":
             if a.dimension is not None and b.dimension is not None and a.dimension != b.dimension:
-                if a.number != 0:
-                    raise QuantityError(f"adds {describe(a.dimension)} and {describe(b.dimension)}")
+                raise QuantityError(
+                    f"adds {describe(a.dimension)} and {describe(b.dimension)}; terms need the same units"
+                )
             dims = b.dimension if a.dimension is None else a.dimension
-            return Value(a.number + b.number if tree[0] == "+" else a.number - b.number, dims)
+            return Value(_in_range(a.number + b.number if tree[0] == "+" else a.number - b.number), dims)
         case "*":
-            return Value(a.number * b.number, _combine(a, b, 1))
+            return Value(_in_range(a.number * b.number), _combine(a, b, 1))
         case "/":
             if not _symbolic(b.number) and b.number == 0:
                 raise QuantityError("divides by zero")
-            return Value(_divide(a.number, b.number), _combine(a, b, -1))
+            return Value(_in_range(_divide(a.number, b.number)), _combine(a, b, -1))
     return _power(a, b)
 
 
@@ -253,11 +290,9 @@ def _name(name: str, scope: Mapping[str, Value]) -> Value:
         return Value(CONSTANTS[name], None)
     if name in UNITS:
         return Value(*UNITS[name])
-    from difflib import get_close_matches
-
     close = get_close_matches(name, [*scope, *UNITS, *CONSTANTS], n=1)
-    hint = f"; did you mean {close[0]!r}?" if close else "; give it under parameters, or use a unit such as mm, kg, GPa, deg"
-    raise QuantityError(f"does not know {name!r}{hint}")
+    new = "give it under parameters, or use a unit such as mm, kg, GPa, deg"
+    raise QuantityError(f"does not know {name!r}; " + (f"did you mean {close[0]!r}?" if close else new))
 
 
 def _call(name: str, argument: Value) -> Value:
@@ -266,23 +301,41 @@ def _call(name: str, argument: Value) -> Value:
     if argument.dimension not in (None, NONE) and name != "sqrt":
         raise QuantityError(f"{name}() needs a plain number or an angle, not {describe(argument.dimension)}")
     try:
-        result = FUNCTIONS[name](argument.number)
+        result: Any = FUNCTIONS[name](argument.number)
     except (ValueError, OverflowError) as error:
-        raise QuantityError(f"{name}({argument.number}) has no value") from error
-    result = next((e for e in _EXACT if abs(result - e) < 4e-16), result)
-    if name == "sqrt" and argument.dimension is not None:
-        return Value(result, tuple(d / 2 for d in argument.dimension))
+        raise QuantityError(f"{name}({float(argument.number):g}) has no value") from error
+    if name == "sqrt":
+        dims = None if argument.dimension is None else tuple(d / 2 for d in argument.dimension)
+        return Value(_exact_root(argument.number, result), dims)
+    if name in ("sin", "cos", "tan") and abs(argument.number) > 0.1:
+        result = next((e for e in _EXACT if abs(result - e) < 4e-16), result)
     return Value(result, None)
 
 
+def _exact_root(x: Any, rounded: float) -> Any:
+    """The square root of x, exact where x is the square of a fraction."""
+    if isinstance(x, float):
+        return rounded
+    above, below = math.isqrt(x.numerator), math.isqrt(x.denominator)
+    return Fraction(above, below) if above**2 == x.numerator and below**2 == x.denominator else rounded
+
+
 def _power(a: Value, b: Value) -> Value:
-    if _symbolic(b.number) or b.dimension not in (None, NONE) or b.number != int(b.number) or abs(b.number) > 12:
-        raise QuantityError("needs a whole exponent between -12 and 12")
+    if (
+        _symbolic(b.number)
+        or b.dimension not in (None, NONE)
+        or b.number != int(b.number)
+        or abs(b.number) > 12
+    ):
+        raise QuantityError("needs a whole exponent between -12 and 12; a root is written sqrt(...)")
     exponent = int(b.number)
     if exponent < 0 and not _symbolic(a.number) and a.number == 0:
         raise QuantityError("divides by zero")
     dims = None if a.dimension is None else tuple(d * exponent for d in a.dimension)
-    return Value(a.number**exponent, dims)
+    try:
+        return Value(_in_range(a.number**exponent), dims)
+    except OverflowError as error:
+        raise QuantityError("is out of range") from error
 
 
 def _divide(a: Any, b: Any) -> Any:
@@ -296,6 +349,17 @@ def _combine(a: Value, b: Value, sign: int) -> Dimension | None:
     return tuple(x + sign * y for x, y in zip(first, second, strict=True))
 
 
+def _in_range(x: Any) -> Any:
+    """x, rounded if its exact digits grow without bound; numbers no machine has are refused."""
+    if _symbolic(x) or x == 0:
+        return x
+    if not 1 / _LARGEST <= abs(x) <= _LARGEST:
+        raise QuantityError("is out of range")
+    if isinstance(x, Fraction) and max(x.numerator.bit_length(), x.denominator.bit_length()) > _DIGITS:
+        return float(x)
+    return x
+
+
 def _symbolic(x: Any) -> bool:
     return not isinstance(x, (int, float, Fraction))
 
@@ -307,7 +371,7 @@ def fits(value: Value, wanted: Dimension) -> bool:
 def describe(dims: Dimension | None) -> str:
     """A dimension in words a person writes: m, kg/m^3, N m, ..."""
     if dims is None or dims == NONE:
-        return "a plain number"
+        return "a plain number or an angle"
     for name, known in DIMENSIONS.items():
         if known == dims:
             return f"{'an' if name[0] in 'aeiou' else 'a'} {name}"

@@ -2,22 +2,30 @@
 
 from __future__ import annotations
 
-import math
 import re
+import unicodedata
+import warnings
 from dataclasses import dataclass, field
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
 from ruamel.yaml import YAML
-from ruamel.yaml.error import MarkedYAMLError, YAMLError
+from ruamel.yaml.error import MarkedYAMLError, ReusedAnchorWarning, YAMLError
 from ruamel.yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
+from ruamel.yaml.reader import ReaderError
 
 from supple.errors import RobotFileError
 
-LARGEST = 2_000_000  # bytes; numbers in bulk belong in files of their own
-_NUMBER = re.compile(r"[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d{1,3})?")
-_NODES = 200_000
+LARGEST = 200_000  # bytes; numbers in bulk belong in files of their own
+_NUMBER = re.compile(r"[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d{1,3})?", re.ASCII)
+_DIGITS = 300  # characters of a number; longer ones stay text
+_NODES = 100_000
+_DEEPEST = 40  # lists and keys inside each other
+_BIDIRECTIONAL = {
+    *range(0x202A, 0x202F),
+    *range(0x2066, 0x206A),
+}  # characters that reverse the text around them
 
 Path_ = tuple[Any, ...]
 
@@ -37,49 +45,91 @@ class Tree:
             path = path[:-1]
         return self.lines.get(path, 1)
 
-    def problem(self, path: Path_, text: str) -> str:
-        place = ".".join(str(p) for p in path)
-        return f"{self.file}:{self.line(path)}: {place + ': ' if place else ''}{text}"
+    def at(self, path: Path_) -> Any:
+        """The part of the file at a path, or None."""
+        here = self.value
+        for part in path:
+            here = here.get(part) if isinstance(here, dict) else None
+        return here
+
+    def problem(self, path: Path_, text: str, line: int | None = None) -> str:
+        place = ".".join(shown(str(p)) for p in path)
+        return f"{self.file}:{line or self.line(path)}: {place + ': ' if place else ''}{text}"
 
 
 def read_text(path: Path) -> str:
     """The text of a robot file, or a clear error for what is not one."""
-    shown = str(path)
+    file = shown(str(path), most=1000)
     try:
         if path.is_dir():
-            raise RobotFileError([f"{shown}: is a directory; give the path of a robot file (.yaml)"])
-        size = path.stat().st_size
-        if size > LARGEST:
-            raise RobotFileError(
-                [f"{shown}:1: has {size / 1e6:.1f} MB; a robot file is text of at most {LARGEST / 1e6:.0f} MB"]
-            )
-        text = path.read_bytes().decode("utf-8")
+            raise RobotFileError([f"{file}:1: is a directory; give the path of a robot file (.yaml)"])
+        with path.open("rb") as stream:
+            data = stream.read(LARGEST + 1)
     except FileNotFoundError as error:
-        raise RobotFileError([f"{shown}: no such file; 'supple robots' lists the gallery"]) from error
+        raise RobotFileError([f"{file}:1: no such file; 'supple robots' lists the gallery"]) from error
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or str(error)
+        raise RobotFileError([f"{file}:1: cannot be read: {reason}"]) from error
+    if len(data) > LARGEST:
+        most = f"{LARGEST // 1000} kB"
+        raise RobotFileError(
+            [f"{file}:1: is larger than {most}; a robot file is text, bulk data go into files of their own"]
+        )
+    try:
+        return data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        raise RobotFileError([f"{shown}:1: is not UTF-8 text (byte {error.start}); save it as UTF-8"]) from error
-    except OSError as error:
-        raise RobotFileError([f"{shown}: cannot be read: {error.strerror}"]) from error
-    return text
+        line = data.count(b"\n", 0, error.start) + 1
+        raise RobotFileError(
+            [f"{file}:{line}: is not UTF-8 text (byte {error.start}); save it as UTF-8"]
+        ) from error
+
+
+def shown(text: str, most: int = 70) -> str:
+    """Text from a file as a message may show it: on one line, printable, not too long."""
+    safe = "".join(c if c.isprintable() else c.encode("unicode_escape").decode("ascii") for c in text)
+    return safe if len(safe) <= most else safe[: most - 3] + "..."
 
 
 def read_tree(text: str, file: str) -> Tree:
     """The content of a YAML text. Problems that leave the rest readable are collected in the tree."""
     tree = Tree(file)
+    _check_depth(text, file)
     try:
-        root = YAML(typ="safe", pure=True).compose(text)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ReusedAnchorWarning)
+            root = YAML(typ="safe", pure=True).compose(text)
         if root is None:
             raise RobotFileError([f"{file}:1: is empty; 'supple schema' shows what a robot file holds"])
         _Builder(tree).build(root, ())
     except MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         where = f"{file}:{mark.line + 1}" if mark else f"{file}:1"
-        raise RobotFileError([f"{where}: is not valid YAML: {_one_line(error.problem or error.context)}"]) from error
+        raise RobotFileError(
+            [f"{where}: is not valid YAML: {_one_line(error.problem or error.context)}"]
+        ) from error
+    except ReaderError as error:
+        line = text.count("\n", 0, error.position) + 1
+        raise RobotFileError(
+            [f"{file}:{line}: is not valid YAML: holds a control character; remove it"]
+        ) from error
     except (YAMLError, ValueError) as error:
         raise RobotFileError([f"{file}:1: is not valid YAML: {_one_line(str(error))}"]) from error
     except RecursionError as error:
-        raise RobotFileError([f"{file}:1: is nested too deeply"]) from error
+        raise RobotFileError([f"{file}:1: {_TOO_DEEP}"]) from error
     return tree
+
+
+_TOO_DEEP = f"is nested too deeply; at most {_DEEPEST} lists and keys stand inside each other"
+
+
+def _check_depth(text: str, file: str) -> None:
+    """Refuses heaps of open brackets before the YAML parser, whose time grows with their square."""
+    depth = 0
+    for match in re.finditer(r"[\[{\]}]", text):
+        depth = depth + 1 if match.group() in "[{" else max(depth - 1, 0)
+        if depth > 5 * _DEEPEST:
+            line = text.count("\n", 0, match.start()) + 1
+            raise RobotFileError([f"{file}:{line}: {_TOO_DEEP}"])
 
 
 class _Builder:
@@ -93,31 +143,45 @@ class _Builder:
     def converted(self, node: Node, path: Path_) -> Any:
         self.count += 1
         if self.count > _NODES:
-            raise RobotFileError([f"{self.tree.file}:1: holds more than {_NODES} values; put bulk data in its own file"])
-        self.tree.lines.setdefault(path, node.start_mark.line + 1)
+            raise RobotFileError(
+                [f"{self.tree.file}:1: holds more than {_NODES} values; put bulk data in its own file"]
+            )
+        line = node.start_mark.line + 1
+        if len(path) > _DEEPEST:
+            raise RobotFileError([f"{self.tree.file}:{line}: {_TOO_DEEP}"])
+        self.tree.lines.setdefault(path, line)
         if isinstance(node, ScalarNode):
-            return scalar(node)
+            return self.readable(node, path)
         if isinstance(node, SequenceNode):
             return [self.converted(child, (*path, i)) for i, child in enumerate(node.value)]
         assert isinstance(node, MappingNode)
         made: dict[str, Any] = {}
         for key_node, value_node in node.value:
-            key = str(key_node.value) if isinstance(key_node, ScalarNode) else None
             line = key_node.start_mark.line + 1
-            if key is None:
-                self.tree.problems.append(f"{self.tree.file}:{line}: a key must be a plain name")
+            if not isinstance(key_node, ScalarNode):
+                self.tree.problems.append(self.tree.problem(path, "a key must be a plain name", line))
                 continue
+            key = str(key_node.value)
             here = (*path, key)
             if key in made:
-                first = self.tree.lines[here]
-                place = ".".join(map(str, here))
-                self.tree.problems.append(
-                    f"{self.tree.file}:{line}: {place}: is given twice (first in line {first}); remove one"
-                )
+                text = f"is given twice (first in line {self.tree.lines[here]}); remove one"
+                self.tree.problems.append(self.tree.problem(here, text, line))
                 continue
             self.tree.lines[here] = line
             made[key] = self.converted(value_node, here)
         return made
+
+    def readable(self, node: ScalarNode, path: Path_) -> Any:
+        """The scalar's value; control characters, half characters and reversed text are noted."""
+        value = scalar(node)
+        if isinstance(value, str) and any(_hidden(c) for c in value):
+            self.tree.problems.append(self.tree.problem(path, "holds hidden control characters; remove them"))
+            return shown(value, most=len(value) * 10)
+        return value
+
+
+def _hidden(c: str) -> bool:
+    return (unicodedata.category(c) in ("Cc", "Cs") and c not in "\n\t") or ord(c) in _BIDIRECTIONAL
 
 
 def scalar(node: ScalarNode) -> Any:
@@ -129,10 +193,11 @@ def scalar(node: ScalarNode) -> Any:
         return None
     if text in ("true", "false"):
         return text == "true"
-    if _NUMBER.fullmatch(text):
-        value = Fraction(text)
-        if not math.isfinite(float(value)) if abs(value) < Fraction(10) ** 308 else True:
+    if len(text) <= _DIGITS and _NUMBER.fullmatch(text):
+        mantissa, _, exponent = text.lower().partition("e")
+        if abs(int(exponent or 0)) > _DIGITS:
             return text
+        value = Fraction(mantissa) * Fraction(10) ** int(exponent or 0)
         return int(value) if value.denominator == 1 else value
     return text
 

@@ -8,8 +8,7 @@ from supple.expr.passes.signed import Signed, read
 from supple.expr.passes.signs import write
 from supple.expr.passes.sums import Distribute, Inline, Polynomial, collect, expand
 
-# Up to so many operations, so many starts are tried.
-_TIERS = ((1_500, 7), (12_000, 3))
+_SMALL, _MEDIUM = 1_500, 12_000  # operations up to which every start, or the best three, are tried
 
 
 def factor(f: Function) -> Function:
@@ -19,8 +18,8 @@ def factor(f: Function) -> Function:
     """
     graph = read(f)
     size = graph.size()
-    count = next((n for limit, n in _TIERS if size <= limit), 2)
-    choices = [factored(graph, inline, distribute) for inline, distribute in STARTS[:count]]
+    starts = STARTS if size <= _SMALL else STARTS[:3] if size <= _MEDIUM else LARGE_STARTS
+    choices = [factored(graph, inline, distribute) for inline, distribute in starts]
     return write(min(choices, key=lambda made: made.size()))
 
 
@@ -49,6 +48,10 @@ def never(a: Polynomial, b: Polynomial) -> bool:
     return False
 
 
+def over_short_sums(a: Polynomial, b: Polynomial) -> bool:
+    return min(len(a), len(b)) == 1 and max(len(a), len(b)) <= 4
+
+
 def over_sums(a: Polynomial, b: Polynomial) -> bool:
     return min(len(a), len(b)) == 1 and max(len(a), len(b)) <= 12
 
@@ -67,3 +70,4 @@ STARTS: tuple[tuple[Inline, Distribute], ...] = (
     (sums, over_sums),
     (sums, between_sums),
 )
+LARGE_STARTS: tuple[tuple[Inline, Distribute], ...] = ((nothing, never), (short_products, over_short_sums))

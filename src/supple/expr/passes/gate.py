@@ -69,8 +69,9 @@ def check(old: Function, new: Function, name: str, seed: int = 0) -> float:
     where = [(key, i) for key, array in old.outputs.items() for i in range(array.size)]
     pairs = zip(where, measure(old, point), measure(new, point), strict=True)
     for (key, i), (before, error_before), (after, error_after) in pairs:
-        allowed = _SLACK * (error_before + error_after) + _TINY
-        wrong = np.isfinite(before) & np.isfinite(allowed) & ~(np.abs(after - before) <= allowed)
+        with np.errstate(all="ignore"):
+            allowed = _SLACK * (error_before + error_after) + _TINY
+            wrong = np.isfinite(before) & np.isfinite(allowed) & ~(np.abs(after - before) <= allowed)
         if wrong.any():
             k = int(np.argmax(wrong))
             raise PassError(

@@ -9,7 +9,7 @@ want the other sign.
 from __future__ import annotations
 
 import heapq
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 import numpy as np
 
@@ -42,8 +42,9 @@ class Orientation:
         self.effort = 0
         for i in self.live:
             for a in graph.args[i]:
-                if i not in self.users[abs(a)]:
-                    self.users[abs(a)].append(i)
+                readers = self.users[abs(a)]
+                if not readers or readers[-1] != i:
+                    readers.append(i)
             if graph.ops[i] == "sqrt":
                 self._want(graph.args[i][0])
         for refs in graph.outputs.values():
@@ -189,7 +190,11 @@ def _emitted(graph: Signed, stored: Mapping[int, int]) -> Function:
 
 
 def _operation(
-    graph: Signed, i: int, stored: Mapping[int, int], made: dict[int, Expr], scalar: object
+    graph: Signed,
+    i: int,
+    stored: Mapping[int, int],
+    made: dict[int, Expr],
+    scalar: Callable[[Reference], Scalar],
 ) -> tuple[Expr, int]:
     """The operation of node i without any negation, and the sign it has relative to the node."""
     op, args = graph.ops[i], graph.args[i]
@@ -206,7 +211,6 @@ def _operation(
             swap = op == "mul" and a.serial > b.serial
             return _node(op, b, a) if swap else _node(op, a, b), stored[args[0]] * stored[args[1]]
         case "sqrt":
-            assert callable(scalar)
             return _node(op, scalar(args[0])), 1
         case "cos":
             return _node(op, made[args[0]]), 1

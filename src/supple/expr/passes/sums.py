@@ -10,6 +10,7 @@ from __future__ import annotations
 import heapq
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
+from typing import Any
 
 from supple.expr.node import Number, add_numbers
 from supple.expr.passes.signed import ODD, Reference, Signed, magnitude, reciprocal, times
@@ -22,6 +23,7 @@ Ref = tuple[int, Atom]  # sign, atom
 Inline = Callable[[Polynomial, int], bool]  # polynomial, number of uses
 Distribute = Callable[[Polynomial, Polynomial], bool]
 
+_TERMS, _FACTORS = 200, 20  # longer sums and products are flattened in pieces
 _DIVISIONS = 2  # two divisions by y take no longer than 1/y and two multiplications; more of them do
 
 
@@ -31,7 +33,7 @@ class Sums:
 
     graph: Signed
     distribute: Distribute
-    kind: list[tuple[object, ...]] = field(default_factory=list)
+    kind: list[tuple[Any, ...]] = field(default_factory=list)
     sums: dict[Atom, Sum] = field(default_factory=dict)
     inverses: set[Atom] = field(default_factory=set)
     numbers: dict[Atom, Number] = field(default_factory=dict)
@@ -125,7 +127,8 @@ def collect(
         inverted = any(p[0] in made.inverses for p in part if len(p) == 1) if len(part) == 1 else False
         if _is_plain(part) and (uses[i] <= divisions or not inverted):
             continue
-        if i not in wanted and (uses[i] == 1 or (not inverted and inline(part, uses[i]))):
+        once = uses[i] == 1 or (not inverted and inline(part, uses[i]))
+        if once and i not in wanted and len(part) <= _TERMS and all(len(p) <= _FACTORS for p in part):
             continue
         sign, atom = made.definition(part)
         parts[i] = {(atom,): sign}
@@ -240,11 +243,11 @@ def expand(sums: Sums) -> Signed:
     for atom in ordered(sums):
         kind = sums.kind[atom]
         if kind[0] == "symbol":
-            values[atom] = graph.symbol(sums.graph.symbols[kind[1]])  # type: ignore[index]
+            values[atom] = graph.symbol(sums.graph.symbols[kind[1]])
         elif kind[0] == "number":
             values[atom] = graph.number(sums.numbers[atom])
         elif kind[0] == "call":
-            values[atom] = graph.call(str(kind[1]), kind[2] * values[kind[3]])  # type: ignore[index,operator]
+            values[atom] = graph.call(str(kind[1]), kind[2] * values[kind[3]])
         elif kind[0] == "sum":
             terms = [s * product(p) for p, s in sorted(sums.sums[atom].items())]
             values[atom] = joined(terms, graph.add) if terms else graph.number(0)
@@ -257,14 +260,14 @@ def expand(sums: Sums) -> Signed:
 
 
 def denominator(sums: Sums, inverse: Atom) -> Atom:
-    return sums.kind[inverse][1]  # type: ignore[return-value]
+    return sums.kind[inverse][1]
 
 
 def operands(sums: Sums, atom: Atom) -> list[Atom]:
     """The atoms an atom is made of directly, inverses replaced by their denominators."""
     kind = sums.kind[atom]
     if kind[0] == "call":
-        return [kind[3]]  # type: ignore[list-item]
+        return [kind[3]]
     if kind[0] != "sum":
         return []
     return [denominator(sums, a) if a in sums.inverses else a for p in sorted(sums.sums[atom]) for a in p]

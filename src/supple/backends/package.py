@@ -1,0 +1,43 @@
+"""`Package`: one generated model with everything a target needs to write it out and to check itself."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from supple.expr.function import Function
+
+
+@dataclass(frozen=True)
+class Signal:
+    """A named array of the model: what each of its elements is called in the robot file, and its unit."""
+
+    name: str
+    labels: tuple[str, ...]
+    units: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Package:
+    """A model of a robot, ready for export. Names come from robot files: every target makes them safe for its language."""
+
+    robot: str
+    model: str
+    about: str
+    function: Function
+    inputs: tuple[Signal, ...]
+    outputs: tuple[Signal, ...]
+    sample: Mapping[str, npt.NDArray[np.float64]]  # inputs of the self-test
+    expected: Mapping[str, npt.NDArray[np.float64]]  # its outputs, by the interpreter
+
+    def counts(self) -> dict[str, Any]:
+        """Operations as the user counts them: subtraction is an addition."""
+        c = self.function.counts
+        operations = {"add": c["add"] + c["sub"], "mul": c["mul"], "div": c["div"], "neg": c["neg"]}
+        operations["total"] = sum(operations.values())
+        functions = {name: c[name] for name in ("sin", "cos", "sqrt", "sign") if c[name]}
+        return {"operations": operations, "functions": functions, "intermediates": sum(c.values())}

@@ -1,0 +1,51 @@
+"""Entries of a robot file as they are used: template entries once per leg, numbers in place of quantities."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from supple.robot.reader import Description
+from supple.robot.values import Scope, leg_scope, resolve
+from supple.robot.yaml_tree import Path_
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A part of the file under its full name (leg2/rod), with the leg it belongs to."""
+
+    name: str
+    part: Any
+    path: Path_
+    leg: str = ""
+    template: str = ""
+
+
+class EntryError(Exception):
+    """Something wrong with the entry at hand; the rest of the file is still looked at."""
+
+
+def entries(description: Description, section: str) -> list[Entry]:
+    """Entries of a section outside the legs, then those of every leg."""
+    robot, scope = description.robot, Scope(description.tree)
+    made = []
+    for name, part in getattr(robot, section).items():
+        here: Path_ = (section, name)
+        made.append(Entry(name, resolve(part, description.parameters, here, scope), here))
+    for template, leg in robot.legs.items():
+        for index in range(leg.count):
+            known = leg_scope(robot, template, index, description.parameters, scope)
+            prefix = f"{template}{index + 1}"
+            for name, part in getattr(leg, section).items():
+                path = ("legs", template, section, name)
+                made.append(
+                    Entry(f"{prefix}/{name}", resolve(part, known, path, scope), path, prefix, template)
+                )
+    return made
+
+
+def resolved(description: Description, section: str) -> Any:
+    """A section outside the legs with numbers in place of quantities."""
+    return resolve(
+        getattr(description.robot, section), description.parameters, (section,), Scope(description.tree)
+    )

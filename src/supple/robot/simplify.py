@@ -1,0 +1,210 @@
+"""The same mechanism with fewer frames: bodies joined by fixed joints become one, joints of massless closing links are
+taken over by the closure. Coordinates keep their names; their order may change."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from supple.robot.bodies.record import Array, Body, Marker, eye, is_zero, moved, moved_marker, zeros
+from supple.robot.mechanism import Anchor, Closure, Coordinate, Frame, Mechanism
+
+
+def simplify(mechanism: Mechanism) -> Mechanism:
+    """An equivalent Mechanism that costs less to evaluate."""
+    return _fixed_joints_merged(_closing_joints_absorbed(mechanism))
+
+
+# Massless closing links ----------------------------------------------------------------------------------------------
+
+
+def _closing_joints_absorbed(mechanism: Mechanism) -> Mechanism:
+    """A massless link that only carries one revolute joint to a closure: the closure becomes that joint."""
+    closures = list(mechanism.closures)
+    gone: set[int] = set()
+    used = [a.frame for c in closures for a in (c.first, c.second)] + [a.frame for a in mechanism.points.values()]
+    for index, closure in enumerate(closures):
+        for side in ("first", "second"):
+            anchor: Anchor = getattr(closures[index], side)
+            frame = mechanism.frames[anchor.frame] if anchor.frame >= 0 else None
+            hanging = [f for f in mechanism.frames if f.parent == anchor.frame]
+            if frame is None or hanging or used.count(anchor.frame) > 1 or not _massless(frame.body):
+                continue
+            freed = _freed(frame, anchor.marker, closure) if side == "second" else None
+            if freed is None or not is_zero(anchor.marker.position):
+                continue
+            kept = tuple(k for k in closure.forbidden if k != freed)
+            replaced = Anchor(frame.parent, _turned(frame.marker, anchor.marker.rotation))
+            turning = mechanism.coordinates[frame.v.start]
+            closures[index] = replace(
+                closures[index], second=replaced, forbidden=kept, turning=turning, about=frame.marker.rotation @ frame.axis
+            )
+            gone.add(anchor.frame)
+    return _without(mechanism, gone, tuple(closures)) if gone else mechanism
+
+
+def _massless(body: Body) -> bool:
+    return not body.flexible and is_zero(body.mass) and is_zero(body.I_rr) and is_zero(body.MS_r)
+
+
+def _freed(frame: Frame, marker: Marker, closure: Closure) -> int | None:
+    """The rotation of the closure that a revolute joint sets free, if it turns about an axis of the anchor."""
+    if frame.motion != "revolute" or not set(closure.forbidden) >= {k for k in (3, 4, 5) if k in closure.forbidden}:
+        return None
+    axis = marker.rotation.T @ frame.axis
+    for k in range(3):
+        if abs(abs(float(axis[k])) - 1.0) < 1e-12 and 3 + k in closure.forbidden:
+            whole = {0, 1, 2, 3, 4, 5} if len(closure.forbidden) == 6 else {0, 1, 3 + k}
+            return 3 + k if set(closure.forbidden) == whole else None
+    return None
+
+
+def _turned(marker: Marker, rotation: Array) -> Marker:
+    return replace(marker, rotation=marker.rotation @ rotation)
+
+
+def _without(mechanism: Mechanism, gone: set[int], closures: tuple[Closure, ...]) -> Mechanism:
+    """The mechanism without some leaf frames and their coordinates."""
+    keep = [i for i in range(len(mechanism.frames)) if i not in gone]
+    number = {old: new for new, old in enumerate(keep)} | {-1: -1}
+    frames, coordinates, nq = [], [], 0
+    for old in keep:
+        f = mechanism.frames[old]
+        size_q, size_e = f.q.stop - f.q.start, f.e.stop - f.e.start
+        v0 = len(coordinates)
+        own = [replace(c, frame=number[old]) for c in mechanism.coordinates[f.v] + mechanism.coordinates[f.ev]]
+        size_v = f.v.stop - f.v.start
+        coordinates += own
+        frames.append(
+            replace(
+                f, parent=number[f.parent], q=slice(nq, nq + size_q), e=slice(nq + size_q, nq + size_q + size_e),
+                v=slice(v0, v0 + size_v), ev=slice(v0 + size_v, len(coordinates)),
+            )  # fmt: skip
+        )
+        nq += size_q + size_e
+
+    def renumbered(anchor: Anchor) -> Anchor:
+        return Anchor(number[anchor.frame], anchor.marker)
+
+    return replace(
+        mechanism,
+        frames=tuple(frames),
+        coordinates=tuple(coordinates),
+        nq=nq,
+        closures=tuple(replace(c, first=renumbered(c.first), second=renumbered(c.second)) for c in closures),
+        points={k: renumbered(a) for k, a in mechanism.points.items()},
+        platform=None if mechanism.platform is None else number[mechanism.platform],
+    )
+
+
+# Fixed joints --------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class _Place:
+    """Where an old frame went: the new frame, its constant pose in it, and its first elastic coordinate there."""
+
+    frame: int
+    R: Array
+    p: Array
+    offset: int
+
+
+def _fixed_joints_merged(mechanism: Mechanism) -> Mechanism:
+    places: list[_Place] = []
+    kept: list[Frame] = []
+    bodies: list[Body] = []
+    elastic: list[list[Coordinate]] = []
+    for frame in mechanism.frames:
+        home = places[frame.parent] if frame.parent >= 0 else _Place(-1, eye(), zeros(3), 0)
+        own = list(mechanism.coordinates[frame.ev])
+        rigid_marker = is_zero(frame.marker.Phi_d) and is_zero(frame.marker.Phi_r)
+        if frame.motion == "fixed" and rigid_marker and (home.frame >= 0 or _inert(frame, mechanism)):
+            R = home.R @ frame.marker.rotation
+            p = home.p + home.R @ frame.marker.position
+            if home.frame < 0:
+                places.append(_Place(-1, R, p, 0))
+                continue
+            places.append(_Place(home.frame, R, p, len(bodies[home.frame].coordinates)))
+            bodies[home.frame] = _joined(bodies[home.frame], moved(frame.body, R, p))
+            elastic[home.frame] += own
+        else:
+            places.append(_Place(len(kept), eye(), zeros(3), 0))
+            kept.append(replace(frame, parent=home.frame, marker=_carried(frame.marker, home)))
+            bodies.append(frame.body)
+            elastic.append(own)
+    return _renumbered(mechanism, places, kept, bodies, elastic)
+
+
+def _inert(frame: Frame, mechanism: Mechanism) -> bool:
+    """A rigid frame fixed to the base never moves."""
+    return not frame.body.flexible
+
+
+def _carried(marker: Marker, home: _Place) -> Marker:
+    """A marker of an old body, on the new body that carries it; columns are widened later."""
+    return moved_marker(marker, home.R, home.p)
+
+
+def _widened(marker: Marker, offset: int, width: int) -> Marker:
+    Phi_d, Phi_r = zeros(3, width), zeros(3, width)
+    own = marker.Phi_d.shape[1]
+    Phi_d[:, offset : offset + own], Phi_r[:, offset : offset + own] = marker.Phi_d, marker.Phi_r
+    return replace(marker, Phi_d=Phi_d, Phi_r=Phi_r)
+
+
+def _joined(a: Body, b: Body) -> Body:
+    """Two bodies that share a frame, as one."""
+    n, m = len(a.coordinates), len(b.coordinates)
+
+    def block(x: Array, y: Array) -> Array:
+        made = np.full((n + m, n + m, *x.shape[2:]), 0, dtype=object)
+        made[:n, :n], made[n:, n:] = x, y
+        return made
+
+    return Body(
+        mass=a.mass + b.mass, MS_r=a.MS_r + b.MS_r, I_rr=a.I_rr + b.I_rr,
+        MS_de=np.concatenate([a.MS_de, b.MS_de], axis=1), beta=np.concatenate([a.beta, b.beta], axis=1),
+        lam=block(a.lam, b.lam), I_re=np.concatenate([a.I_re, b.I_re]), I_ee=block(a.I_ee, b.I_ee),
+        M_ee=block(a.M_ee, b.M_ee), K_ee=block(a.K_ee, b.K_ee), D_ee=block(a.D_ee, b.D_ee), H_ee=block(a.H_ee, b.H_ee),
+        coordinates=a.coordinates + b.coordinates, units=a.units + b.units,
+    )  # fmt: skip
+
+
+def _renumbered(
+    mechanism: Mechanism, places: list[_Place], kept: list[Frame], bodies: list[Body], elastic: list[list[Coordinate]]
+) -> Mechanism:
+    def anchor(old: Anchor) -> Anchor:
+        home = places[old.frame] if old.frame >= 0 else _Place(-1, eye(), zeros(3), 0)
+        width = len(bodies[home.frame].coordinates) if home.frame >= 0 else 0
+        return Anchor(home.frame, _widened(moved_marker(old.marker, home.R, home.p), home.offset, width))
+
+    frames, coordinates, nq = [], [], 0
+    first_old = {place.frame: i for i, place in reversed(list(enumerate(places))) if place.frame >= 0}
+    for index, frame in enumerate(kept):
+        old = mechanism.frames[first_old[index]]
+        joint = [replace(c, frame=index) for c in mechanism.coordinates[old.v]]
+        own = [replace(c, frame=index) for c in elastic[index]]
+        size_q, v0 = old.q.stop - old.q.start, len(coordinates)
+        coordinates += joint + own
+        parent_place = places[old.parent] if old.parent >= 0 else _Place(-1, eye(), zeros(3), 0)
+        width = len(bodies[frame.parent].coordinates) if frame.parent >= 0 else 0
+        frames.append(
+            replace(
+                frame, body=bodies[index], marker=_widened(frame.marker, parent_place.offset, width),
+                q=slice(nq, nq + size_q), v=slice(v0, v0 + len(joint)),
+                e=slice(nq + size_q, nq + size_q + len(own)), ev=slice(v0 + len(joint), len(coordinates)),
+            )  # fmt: skip
+        )
+        nq += size_q + len(own)
+    platform = None if mechanism.platform is None else places[mechanism.platform].frame
+    return replace(
+        mechanism,
+        frames=tuple(frames),
+        coordinates=tuple(coordinates),
+        nq=nq,
+        closures=tuple(replace(c, first=anchor(c.first), second=anchor(c.second)) for c in mechanism.closures),
+        points={k: anchor(a) for k, a in mechanism.points.items()},
+        platform=platform,
+    )
