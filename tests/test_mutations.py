@@ -27,20 +27,26 @@ LARGEST = 60  # coordinates of a robot whose modes are computed here
 
 SCALARS = st.one_of(
     st.sampled_from(
-        "0 -1 1 2.5 1e5 -1e-9 1e999 .inf .nan -.inf true null ~ base platform x -z revolute spherical E L q1 i n".split()
+        ["0", "-1", "1", "2.5", "1e5", "-1e-9", "1e999", ".inf", ".nan", "-.inf", "true", "null", "~", "base", "platform", "x", "-z", "revolute", "spherical", "E", "L", "q1", "i", "n"]
     ),
-    st.sampled_from(["70 GPa", "3 kg", "-2 mm", "5 Hz", "30 deg", "1/0", "2*pi", "sqrt(-1)", "E*E", "((", "''", "'a b'"]),
-    st.sampled_from(["[]", "{}", "[1, 2]", "[1, 2, 3]", "[x, y]", "{x: 1}", "[[1, 0], [0, 1]]", "{mass: 1}", "&a [*a]"]),
+    st.sampled_from(
+        ["70 GPa", "3 kg", "-2 mm", "5 Hz", "30 deg", "1/0", "2*pi", "sqrt(-1)", "E*E", "((", "''", "'a b'"]
+    ),
+    st.sampled_from(
+        ["[]", "{}", "[1, 2]", "[1, 2, 3]", "[x, y]", "{x: 1}", "[[1, 0], [0, 1]]", "{mass: 1}", "&a [*a]"]
+    ),
     st.integers(-3, 12).map(str),
     st.floats(width=32).map(repr),
     st.text(max_size=8),
 )
 KEYS = st.one_of(
-    st.sampled_from("mass body parent a joint count links legs platform q at axis elements value space vary".split()),
+    st.sampled_from(
+        ["mass", "body", "parent", "a", "joint", "count", "links", "legs", "platform", "q", "at", "axis", "elements", "value", "space", "vary"]
+    ),
     st.text("abcxyz_/[]*&!", min_size=1, max_size=6),
 )
 NUMBERS = st.one_of(
-    st.sampled_from("0 1 2 1e-3 1e3 1e6 1e12 1e-12 1e29 1e-29 -1 0.5 pi/2 -pi/2 30 3".split()),
+    st.sampled_from(["0", "1", "2", "1e-3", "1e3", "1e6", "1e12", "1e-12", "1e29", "1e-29", "-1", "0.5", "pi/2", "-pi/2", "30", "3"]),
     st.floats(-10, 10, width=16).map(repr),
 )
 WAYS = ("delete", "double", "swap", "value", "word", "key", "cut", "indent", "noise")
@@ -130,7 +136,13 @@ def mechanism_of(text: str) -> Mechanism | None:
 def test_a_damaged_file_is_read_or_refused(part: int) -> None:
     names = tuple(n for k, n in enumerate(pipeline.gallery()) if k % 4 == part)
 
-    @settings(max_examples=110, deadline=None, derandomize=True, database=None, suppress_health_check=list(HealthCheck))
+    @settings(
+        max_examples=110,
+        deadline=None,
+        derandomize=True,
+        database=None,
+        suppress_health_check=list(HealthCheck),
+    )
     @given(damaged(names))
     def run(text: str) -> None:
         with limited(SECONDS):
@@ -139,7 +151,9 @@ def test_a_damaged_file_is_read_or_refused(part: int) -> None:
     run()
 
 
-@settings(max_examples=60, deadline=None, derandomize=True, database=None, suppress_health_check=list(HealthCheck))
+@settings(
+    max_examples=60, deadline=None, derandomize=True, database=None, suppress_health_check=list(HealthCheck)
+)
 @given(damaged(SMALL, ("number", "number", "number", "word", "delete")))
 def test_a_damaged_robot_vibrates_or_says_why_not(text: str) -> None:
     with limited(SECONDS), warnings.catch_warnings():

@@ -1,4 +1,4 @@
-"""Bad robot files: every problem in one line that names the file, the line and the remedy, all problems at once."""
+"""Bad robot files: each problem in one line with file, line and remedy; all problems at once."""
 
 from __future__ import annotations
 
@@ -22,7 +22,9 @@ from supple.robot.description import Robot
 from supple.robot.reader import describe_text, read
 from supple.robot.yaml_tree import LARGEST, read_text, read_tree
 
-GALLERY = {name: (pipeline.GALLERY / f"{name}.yaml").read_text(encoding="utf-8") for name in pipeline.gallery()}
+GALLERY = {
+    name: (pipeline.GALLERY / f"{name}.yaml").read_text(encoding="utf-8") for name in pipeline.gallery()
+}
 
 
 def changed(robot: str, *changes: tuple[str, str]) -> str:
@@ -60,9 +62,11 @@ BAD_PARTS = [
     ("cantilever", TIP, TIP[:-1] + ", xyzzy: 1}", "unknown key; known here: a, mu, sigma"),
     ("cantilever", TIP, TIP[:-1] + ", parent: base}", "is given twice (first in line 25); remove one"),
     ("cantilever", TIP, TIP[:-1] + ", [1, 2]: 3}", "a key must be a plain name"),
-    ("cantilever", "{parent: base, body: beam}", "{body: beam}", "needs exactly one of a, parent; none is given"),
+    ("cantilever", "{parent: base, body: beam}", "{body: beam}",
+     "needs exactly one of a, parent; none is given"),
     ("cantilever", "{rigid: {mass: tip_mass}}", "{rigid: {}}", "bodies.tip.rigid.mass: is missing; add it"),
-    ("cantilever", "{rigid: {mass: tip_mass}}", "", "bodies.tip: must be keys, like {key: value}, not nothing"),
+    ("cantilever", "{rigid: {mass: tip_mass}}", "",
+     "bodies.tip: must be keys, like {key: value}, not nothing"),
     # kinds
     ("cantilever", TIP, TIP[:-4] + "[1, 2]}", "must be text or keys, like {key: value}, not a list"),
     ("cantilever", TIP, TIP[:-4] + "{rigit: {mass: 1}}}", "body.rigit: unknown key; did you mean 'rigid'?"),
@@ -90,62 +94,82 @@ BAD_PARTS = [
     ("cantilever", "value: 1 m", "value: true", "needs a number, such as 0.25 or '70 GPa'"),
     ("cantilever", "value: 1 m", "value: 2*L", "parameters.L: depends on itself"),
     ("cantilever", "value: 1 m", "value: 2*M", "does not know 'M'"),
-    ("five_bar", "{y: 20 mm, z: 30 mm, wall: 2 mm}", "{y: 20 mm, z: 30 mm, wall: 15 mm}", "thinner than half"),
+    ("five_bar", "{y: 20 mm, z: 30 mm, wall: 2 mm}", "{y: 20 mm, z: 30 mm, wall: 15 mm}",
+     "thinner than half"),
     ("delta", "{diameter: 40 mm, wall: 2 mm}", "{diameter: 40 mm, wall: 2 cm}", "thinner than half"),
     ("five_bar", "side: [-0.5, 0.5]", "side: [1]", "legs.arm.vary.side: needs 2 values, one per leg; has 1"),
     ("five_bar", "side: [-0.5, 0.5]", "side: [1, 1/0]", "legs.arm.vary.side.1: divides by zero"),
     # units
     ("cantilever", "{E: E,", "{E: 70 kg,", "E: must be a pressure, but the units given make a mass"),
-    ("cantilever", "length: L", "length: L + 1 kg", "length: adds a length and a mass; terms need the same units"),
+    ("cantilever", "length: L", "length: L + 1 kg",
+     "length: adds a length and a mass; terms need the same units"),
     ("3rrr", "alpha: 0", "alpha: 2 Hz", "must be a rate, but the units given make a frequency; write rad/s"),
-    ("dualemps", "viscous: 250,", "viscous: 250 kg,", "must be a translational damping or rotational damping"),
-    ("surgiscope", "kt1: 2e4 Nm", "kt1: 2e4 N/m", "must be a rotational stiffness"),
-    ("five_bar", "home: {arm1/q1: 130 deg", "home: {arm1/q1: 1 m", "must be an angle, but the units given make a length"),
+    ("dualemps", "viscous: 250,", "viscous: 250 kg,",
+     "must be a translational damping or rotational damping"),
+    ("surgiscope", "rx: kt1", "rx: kr1", "must be a rotational stiffness"),
+    ("five_bar", "home: {arm1/q1: 130 deg", "home: {arm1/q1: 1 m",
+     "must be an angle, but the units given make a length"),
     # names
-    ("cantilever", "  L: {", "  m: {", "m is a unit, constant or function; choose another name"),
+    ("cantilever", "  L: {", "  m: 3\n  L: {", "m is a unit, constant or function; choose another name"),
     ("five_bar", "  E: {", "  n: 3\n  E: {", "n counts the legs; choose another name"),
-    ("cantilever", "  L: {", "  'L 1': {", "must be a name of letters"),
+    ("cantilever", "  L: {", "  'L 1': 3\n  L: {", "must be a name of letters"),
     ("cantilever", "  tip: {link", "  '[red]x': {link", "points.[red]x: must be a name of letters"),
-    ("cantilever", "  tip: {link", '  "a\\nb\\e[31m": {link', "points.a\\nb\\x1b[31m: must be a name of letters"),
+    ("cantilever", "  tip: {link", '  "a\\nb\\e[31m": {link',
+     "points.a\\nb\\x1b[31m: must be a name of letters"),
     ("cantilever", "  tip: {link", '  "../../x": {link', "points.../../x: must be a name of letters"),
-    ("cantilever", "name: cantilever", 'name: "\\e[31m"', "name: holds hidden control characters; remove them"),
-    ("cantilever", "name: cantilever", 'name: "\\ud800"', "name: holds hidden control characters; remove them"),
+    ("cantilever", "name: cantilever", 'name: "\\e[31m"',
+     "name: holds hidden control characters; remove them"),
+    ("cantilever", "name: cantilever", 'name: "\\ud800"',
+     "name: holds hidden control characters; remove them"),
     ("cantilever", "name: cantilever", "name: " + "n" * 100, "name: must be shorter"),
     # references
-    ("cantilever", TIP, TIP.replace("body: tip", "body: tipp"), "there is no body 'tipp'; did you mean 'tip'?"),
-    ("cantilever", "material: steel", "material: oak", "there is no material 'oak'; define it under materials"),
-    ("cantilever", "section: strip", "section: stripe", "there is no section 'stripe'; did you mean 'strip'?"),
+    ("cantilever", TIP, TIP.replace("body: tip", "body: tipp"),
+     "there is no body 'tipp'; did you mean 'tip'?"),
+    ("cantilever", "material: steel", "material: oak",
+     "there is no material 'oak'; define it under materials"),
+    ("cantilever", "section: strip", "section: stripe",
+     "there is no section 'stripe'; did you mean 'strip'?"),
     ("cantilever", "parent: beam", "parent: bean", "there is no link 'bean'; did you mean 'beam'?"),
     ("cantilever", "{link: tip}", "{link: nose}", "there is no link 'nose'; known here: base, beam, tip"),
     ("five_bar", "to: {link: arm2/coupler", "to: {link: arm3/coupler", "there is no link 'arm3/coupler'"),
-    ("five_bar", "      q1: {inertia", "      q7: {inertia", "there is no joint coordinate 'arm1/q7'; did you mean"),
+    ("five_bar", "      q1: {inertia", "      q7: {inertia",
+     "there is no joint coordinate 'q7'; known: q1, q2"),
     ("five_bar", "home: {arm1/q1", "home: {arm1/q9", "there is no coordinate 'arm1/q9'; did you mean"),
-    ("cantilever", "bodies:\n", "bodies:\n  spare: {rigid: {mass: 1}}\n", "spare: is not connected: no link carries it"),
-    ("cantilever", "  beam: {parent", "  base: {parent", "the name base is taken; choose another"),
+    ("cantilever", "bodies:\n", "bodies:\n  spare: {rigid: {mass: 1}}\n",
+     "spare: is not connected: no link carries it"),
+    ("cantilever", "links:\n", "links:\n  base: {parent: beam}\n", "the name base is taken; choose another"),
     # the whole
     ("cantilever", TIP, TIP[:-1] + ", stiffness: {matrix: [[1, 2], [2, 1]]}}", "needs a 6 x 6 matrix"),
-    ("cantilever", TIP, TIP[:-1] + ", stiffness: {axes: [x, y], matrix: [[1, 2], [3, 1]]}}", "must be symmetric"),
+    ("cantilever", TIP, TIP[:-1] + ", stiffness: {axes: [x, y], matrix: [[1, 2], [3, 1]]}}",
+     "must be symmetric"),
     ("cantilever", TIP, TIP[:-1] + ", stiffness: {}}", "needs a stiffness for at least one of x, y, z"),
     ("cantilever", TIP, TIP[:-1] + ", q: q1}", "a fixed joint has no coordinate q; remove q"),
-    ("cantilever", TIP, TIP[:-1] + ", joint: universal, axis: [x, x]}", "the two axes of a universal joint must differ"),
-    ("cantilever", TIP, TIP[:-1] + ", joint: revolute, axis: [0, 0, 0]}", "needs a direction, not three zeros"),
+    ("cantilever", TIP, TIP[:-1] + ", joint: universal, axis: [x, x]}",
+     "the two axes of a universal joint must differ"),
+    ("cantilever", TIP, TIP[:-1] + ", joint: revolute, axis: [0, 0, 0]}",
+     "needs a direction, not three zeros"),
     ("cantilever", TIP, TIP[:-1] + ", d: 1}", "'d' belongs to a Khalil-Kleinfinger row"),
-    ("cantilever", "elements: {value: 4", "elements: {value: 0", "nothing moves or bends; give a link a joint"),
+    ("cantilever", "elements: {value: 4", "elements: {value: 0",
+     "nothing moves or bends; give a link a joint"),
     ("dualemps", "alpha: pi/2, q: q12", "alpha: pi/3, q: q12", "leaves the plane xz"),
     ("five_bar", CRANK, CRANK.replace("q1", "[q1, q2]"), "a revolute joint needs 1 name in q"),
     ("five_bar", CRANK, CRANK.replace("revolute", "spherical"), "a planar robot has no spherical joints"),
-    ("delta", "platform: {body: plate", "platform: {body: {rigid: {mass: 1}}", "bodies.plate: is not connected"),
+    ("delta", "platform: {body: plate", "platform: {body: {rigid: {mass: 1}}",
+     "bodies.plate: is not connected"),
     ("3rrr", "at: [0, 0, 0]}\n\nlegs", "at: [0, 0, 1]}\n\nlegs", "platform.at: leaves the plane xy"),
-    ("3rrr", "at: [0, 0, 0]}\n\nlegs", "rotate: {x: 1}}\n\nlegs", "platform.rotate: a planar robot turns about z only"),
+    ("3rrr", "at: [0, 0, 0]}\n\nlegs", "rotate: {x: 1}}\n\nlegs",
+     "platform.rotate: a planar robot turns about z only"),
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("robot", "old", "new", "says"), BAD_PARTS, ids=[f"{r}-{s[:40]}" for r, _, _, s in BAD_PARTS])
+@pytest.mark.parametrize(
+    ("robot", "old", "new", "says"), BAD_PARTS, ids=[f"{r}-{s[:40]}" for r, _, _, s in BAD_PARTS]
+)
 def test_a_bad_part_is_named_with_its_line(robot: str, old: str, new: str, says: str) -> None:
     problems = problems_of(changed(robot, (old, new)))
     assert len(problems) == 1, problems
     assert says in problems[0]
-    if "nothing moves" not in says and "bodies.plate" not in says and "rotational stiffness" not in says:
+    if "nothing moves" not in says and "bodies.plate" not in says:
         written = GALLERY[robot].index(old)
         first = GALLERY[robot][:written].count("\n") + 1
         assert first <= int(problems[0].split(":")[1]) <= first + old.count("\n") + new.count("\n")
@@ -178,7 +202,9 @@ BILLION_LAUGHS = "a: &a [x, x, x, x, x, x, x, x, x]\n" + "".join(
 )
 
 
-@pytest.mark.parametrize(("text", "says"), [*BAD_TEXTS.values(), (BILLION_LAUGHS, "holds more than")], ids=str)
+@pytest.mark.parametrize(
+    ("text", "says"), [*BAD_TEXTS.values(), (BILLION_LAUGHS, "holds more than")], ids=str
+)
 def test_a_text_that_is_no_robot_is_refused_quickly(text: str, says: str) -> None:
     start = time.perf_counter()
     assert says in problems_of(text)[0]
@@ -237,7 +263,10 @@ def test_a_robot_without_links() -> None:
 
 
 def test_two_legs_of_the_same_name() -> None:
-    text = changed("five_bar", ("legs:\n", "legs:\n  arm1: {count: 1, links: {crank: {parent: base}}}\n  arm1_: {count: 1}\n"))
+    text = changed(
+        "five_bar",
+        ("legs:\n", "legs:\n  arm1: {count: 1, links: {crank: {parent: base}}}\n  arm1_: {count: 1}\n"),
+    )
     text = text.replace("arm1: {count", "ar: {count").replace("count: 1, links", "count: 1, vary: {}, links")
     assemble(describe_text(text, "robot.yaml"))  # ar1 and arm1 differ
     clash = text.replace("  arm:\n    count: 2", "  arm:\n    count: 11").replace("[-0.5, 0.5]", "[i]")
@@ -254,8 +283,8 @@ def noise(size: int) -> bytes:
 @pytest.mark.parametrize(
     ("name", "content", "says"),
     [
-        ("noise.yaml", noise(10_000_000), "is larger than 300 kB"),
-        ("letters.yaml", b"abc def\n" * 1_250_000, "is larger than 300 kB"),
+        ("noise.yaml", noise(10_000_000), "is larger than 200 kB"),
+        ("letters.yaml", b"abc def\n" * 1_250_000, "is larger than 200 kB"),
         ("small.yaml", b"a: \xff\xfe" + noise(10_000), "is not UTF-8 text (byte 3); save it as UTF-8"),
         ("latin.yaml", "a: 1\nname: Gerät\n".encode("latin-1"), ":2: is not UTF-8 text"),
         ("wide.yaml", "name: x\n".encode("utf-16"), "is not UTF-8 text"),
@@ -296,7 +325,9 @@ def test_a_byte_order_mark_and_windows_line_ends_are_welcome(tmp_path: Path) -> 
 
 
 def test_numbers_of_the_file_stay_exact() -> None:
-    tree = read_tree("a: 0.1\nb: 1e5\nc: '7'\nd: 010\ne: 1e-3\nf: [1, 2.50]\ng: yes\nh: 1e999\n", "robot.yaml")
+    tree = read_tree(
+        "a: 0.1\nb: 1e5\nc: '7'\nd: 010\ne: 1e-3\nf: [1, 2.50]\ng: yes\nh: 1e999\n", "robot.yaml"
+    )
     assert tree.value == {
         "a": Fraction(1, 10), "b": 100000, "c": "7", "d": 10, "e": Fraction(1, 1000), "f": [1, Fraction(5, 2)],
         "g": "yes", "h": "1e999",
@@ -307,8 +338,8 @@ def test_numbers_of_the_file_stay_exact() -> None:
 @pytest.mark.parametrize(
     ("settings", "says"),
     [
-        ({"LL": 1}, "no parameter 'LL'; did you mean 'L'?"),
-        ({"xyzzy": 1}, "this robot's parameters are: L, E, rho"),
+        ({"LL": 1}, "there is no parameter 'LL'; did you mean 'L'?"),
+        ({"xyzzy": 1}, "there is no parameter 'xyzzy'; it has: L, E, rho"),
         ({"L": "1 kg"}, "parameter L: '1 kg' makes a mass; the robot file has a length"),
         ({"L": "abc"}, "parameter L: 'abc' does not know 'abc'"),
         ({"L": "1 +"}, "parameter L: '1 +' ends too early"),
@@ -332,13 +363,20 @@ def test_settings_may_use_units_and_other_parameters() -> None:
     ("robot", "changes", "at", "says"),
     [
         ("delta", [], {"z": -5.0}, "cannot close at z=-5; the pose is out of reach"),
-        ("five_bar", [("coupler: {value: 0.4 m", "coupler: {value: 0.04 m")], {}, "the loop 'tool' cannot close"),
+        (
+            "five_bar",
+            [("coupler: {value: 0.4 m", "coupler: {value: 0.04 m")],
+            {},
+            "the loop 'tool' cannot close",
+        ),
         ("five_bar", [], {"arm1/q11": 1.0}, "no coordinate 'arm1/q11'; did you mean 'arm1/q1'?"),
         ("five_bar", [], {"arm1/crank.x1": 1.0}, "is an elastic coordinate"),
         ("3rrr", [], {"x": 0.0, "leg1/q1": 1.0}, "give either the platform's pose (x, ...) or joint values"),
     ],
 )
-def test_poses_that_cannot_be(robot: str, changes: list[tuple[str, str]], at: dict[str, float], says: str) -> None:
+def test_poses_that_cannot_be(
+    robot: str, changes: list[tuple[str, str]], at: dict[str, float], says: str
+) -> None:
     model = Model(newton_euler(assemble(describe_text(changed(robot, *changes), "robot.yaml"))))
     with pytest.raises(SuppleError, match=re.escape(says)) as caught:
         check(model, at)
@@ -362,7 +400,9 @@ def test_the_schema_refers_only_to_itself_and_knows_every_key() -> None:
     schema = Robot.model_json_schema(by_alias=True)
     text = json.dumps(schema, allow_nan=False)
     assert {ref.split("/")[-1] for ref in re.findall(r'"\$ref": "([^"]*)"', text)} <= schema["$defs"].keys()
-    assert schema["properties"].keys() == Robot.model_fields.keys() and schema["additionalProperties"] is False
+    assert (
+        schema["properties"].keys() == Robot.model_fields.keys() and schema["additionalProperties"] is False
+    )
     assert {"from", "to"} <= schema["$defs"]["Closure"]["properties"].keys()
     assert schema["$defs"]["Material"]["properties"]["nu"]["default"] == "0.3"
 

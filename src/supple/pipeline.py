@@ -1,6 +1,6 @@
 """From a robot file to a model, every stage on one screen.
 
-    file --read--> Description --assemble--> Mechanism --formulate--> Equations --load--> Model
+file --read--> Description --assemble--> Mechanism --formulate--> Equations --load--> Model
 """
 
 from __future__ import annotations
@@ -44,7 +44,11 @@ def describe(robot: str | Path, settings: Mapping[str, Any] | None = None) -> De
 
 
 def load(
-    robot: str | Path, settings: Mapping[str, Any] | None = None, *, rigid: bool = False, formulation: str = "newton_euler"
+    robot: str | Path,
+    settings: Mapping[str, Any] | None = None,
+    *,
+    rigid: bool = False,
+    formulation: str = "newton_euler",
 ) -> Model:
     """The Model of a gallery robot or a robot file, with parameters changed by `settings`."""
     mechanism = assemble(describe(robot, settings), rigid)

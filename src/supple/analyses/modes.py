@@ -98,7 +98,14 @@ def _wrenches(model: Model, loads: Mapping[str, Any]) -> Array:
 
 
 def _record(
-    model: Model, rest: Equilibrium, linear: Linear, free: bool, omega: Array, ratios: Array, poles: Array, shapes: Array
+    model: Model,
+    rest: Equilibrium,
+    linear: Linear,
+    free: bool,
+    omega: Array,
+    ratios: Array,
+    poles: Array,
+    shapes: Array,
 ) -> Modes:
     mechanism, now = model.mechanism, values(model, rest.q)
     bodies, kinetic, elastic = _participation(model, rest.q, shapes)

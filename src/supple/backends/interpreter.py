@@ -84,7 +84,11 @@ def schedule(f: Function) -> Schedule:
         next_row += len(nodes)
 
     outputs = tuple(
-        (name, array.shape, np.array([row[x] if isinstance(x, Expr) else constants[x] for x in array.ravel()], dtype=np.intp))
+        (
+            name,
+            array.shape,
+            np.array([row[x] if isinstance(x, Expr) else constants[x] for x in array.ravel()], dtype=np.intp),
+        )
         for name, array in f.outputs.items()
     )
     fixed = (np.array(list(constants.values()), dtype=np.intp), np.array([float(c) for c in constants]))
@@ -141,9 +145,7 @@ def _broadcast(f: Function, inputs: dict[str, Any]) -> tuple[dict[str, Array], t
         arrays[name] = array.reshape(*array.shape[: array.ndim - symbols.ndim], symbols.size)
     batch = np.broadcast_shapes(*(a.shape[:-1] for a in arrays.values())) if arrays else ()
     count = int(np.prod(batch)) if batch else 1
-    return {
-        name: np.broadcast_to(a, (*batch, a.shape[-1])).reshape(count, a.shape[-1]) for name, a in arrays.items()
-    }, batch
+    return {name: np.broadcast_to(a, (*batch, a.shape[-1])).reshape(count, a.shape[-1]) for name, a in arrays.items()}, batch
 
 
 def interpret(f: Function) -> Interpreted:

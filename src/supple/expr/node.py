@@ -138,8 +138,8 @@ def number(x: Any) -> Number:
 
 def add_numbers(a: Number, b: Number) -> Number:
     """a + b, with a float result that is only the rounding of a cancellation snapped to zero."""
-    total = a + b
-    if isinstance(total, float) and abs(total) <= 4e-16 * max(abs(a), abs(b)):
+    total: Any = a + b
+    if isinstance(total, float) and abs(total) <= 4e-16 * max(abs(float(a)), abs(float(b))):
         return 0
     return number(total)
 
@@ -245,7 +245,7 @@ def div(a: Scalar, b: Scalar) -> Scalar:
 
 
 # Values of sin and cos that a rounded angle such as pi/2 or 60 degrees must not spoil.
-_EXACT = {0.0: 0, 1.0: 1, -1.0: -1, 0.5: Fraction(1, 2), -0.5: Fraction(-1, 2)}
+_EXACT: dict[float, Number] = {0.0: 0, 1.0: 1, -1.0: -1, 0.5: Fraction(1, 2), -0.5: Fraction(-1, 2)}
 
 
 def _snapped(value: float) -> Number:

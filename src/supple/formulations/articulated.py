@@ -14,9 +14,21 @@ from typing import Any
 import numpy as np
 
 from supple.expr.function import Array, Function, function
-from supple.expr.node import Expr, Scalar, add, div, mul, sign, sqrt, sub
+from supple.expr.node import Scalar, add, div, mul, sign, sqrt, sub
 from supple.expr.vector import (
-    axis_rotation, cross, cross_matrix, dot, identity, is_zero, matmul, matvec, minus, plus, scale, vector, zeros,
+    axis_rotation,
+    cross,
+    cross_matrix,
+    dot,
+    identity,
+    is_zero,
+    matmul,
+    matvec,
+    minus,
+    plus,
+    scale,
+    vector,
+    zeros,
 )  # fmt: skip
 from supple.formulations.bodies import Motion, Port, body_quadratic, node_motion, port_of
 from supple.formulations.kinematics import Kinematics, State, state
@@ -100,8 +112,10 @@ def opened(mechanism: Mechanism) -> Mechanism:
 
     def node(parent: int, marker: Marker, like: Frame) -> int:
         for (owner, _), index in made.items():
-            if owner == parent and is_zero(extra[index].marker.Phi_d - marker.Phi_d) and is_zero(
-                extra[index].marker.position - marker.position
+            if (
+                owner == parent
+                and is_zero(extra[index].marker.Phi_d - marker.Phi_d)
+                and is_zero(extra[index].marker.position - marker.position)
             ):
                 return index
         end = len(extra)
@@ -153,7 +167,8 @@ def opened(mechanism: Mechanism) -> Mechanism:
     for number, side, k in moved_anchors:
         old = getattr(mechanism.closures[number], side)
         at_node = Anchor(number_of["new", k], fixed_marker(zeros(3), old.marker.rotation))
-        closures[number] = replace(closures[number], **{side: at_node})
+        changed = {side: at_node}
+        closures[number] = replace(closures[number], **changed)  # type: ignore[arg-type]
     return replace(
         mechanism,
         frames=tuple(result),
@@ -227,8 +242,7 @@ class Articulated:
         R = identity()
         frame: Frame | None = self.m.frames[j]
         while frame is not None:
-            turn = identity() if frame.motion != "spherical" else identity()
-            R = matmul(frame.marker.rotation, matmul(turn, R))
+            R = matmul(frame.marker.rotation, R)
             frame = self.m.frames[frame.parent] if frame.parent >= 0 else None
         n = np.abs((R.T @ self.m.normal).astype(float))
         if n.max() < 1 - 1e-9:
@@ -309,7 +323,7 @@ class Articulated:
         bias = cross(spin, cross(spin, arm))
         alpha = [Affine(0, {self.slot(j, 3 + k): 1}) if 3 + k in self.alive[j] else Affine() for k in range(3)]
         shift = _across(alpha, arm)
-        forms = {}
+        forms: dict[Id, tuple[dict[Id, Scalar], Scalar]] = {}
         for k in range(3):
             if local[k] in Z.rows:
                 if k not in self.alive[j]:
@@ -385,11 +399,17 @@ class Articulated:
             rate = scale(self.s.v[k], frame.axis)
             alpha = _shifted(alpha, cross(w, rate))
             if self.given(k) or (parent is not None and not is_zero(self.m.coordinates[k].inertia)):
-                alpha = [x + Affine(0, {("v", k): frame.axis[n]} if not is_zero(frame.axis[n]) else {}) for n, x in enumerate(alpha)]
+                alpha = [
+                    x + Affine(0, {("v", k): frame.axis[n]} if not is_zero(frame.axis[n]) else {})
+                    for n, x in enumerate(alpha)
+                ]
             else:
                 along = _affine_dot(frame.axis, alpha)
                 alpha = [x + along * mul(-1, frame.axis[n]) for n, x in enumerate(alpha)]
-                alpha = [x + Affine(0, {("w", k): frame.axis[n]} if not is_zero(frame.axis[n]) else {}) for n, x in enumerate(alpha)]
+                alpha = [
+                    x + Affine(0, {("w", k): frame.axis[n]} if not is_zero(frame.axis[n]) else {})
+                    for n, x in enumerate(alpha)
+                ]
         elif frame.motion == "prismatic":
             slide, rate = now.slide, scale(self.s.v[k], frame.axis)
             a = _shifted(_shifted(a, _across(alpha, slide)), cross(w, plus(cross(w, slide), scale(2, rate))))
@@ -540,7 +560,8 @@ class Articulated:
         """The variables that follow from what a rigid leg shares: passive joints, then elastic ones, then actuators."""
         rank = {"passive": 0, "elastic": 1, "active": 2, "platform": 3}
         found = sorted(
-            {x for row in rows for x in row.terms if not self._is_given(x)}, key=lambda x: (rank[self.m.coordinates[x[1]].kind], x[1])  # type: ignore[index]
+            {x for row in rows for x in row.terms if not self._is_given(x)},
+            key=lambda x: (rank[self.m.coordinates[x[1]].kind], x[1]),  # type: ignore[index]
         )
         if len(found) < len(rows) or len(rows) > 3:
             raise Unsupported("a rigid leg that cannot follow its closure freely")
@@ -624,7 +645,11 @@ class Articulated:
                 axis[k] = 1
                 constant = matmul(self._constant(j).T, self._constant(r))
                 if is_zero(minus(matvec(constant, axis), axis)):
-                    return matmul(constant, axis_rotation(axis, angle)) if not is_zero(constant - identity()) else axis_rotation(axis, angle)
+                    return (
+                        matmul(constant, axis_rotation(axis, angle))
+                        if not is_zero(constant - identity())
+                        else axis_rotation(axis, angle)
+                    )
         return matmul(self.kin.world[j][0].T, self.kin.world[r][0])
 
     def _angle(self, j: int) -> Scalar:
@@ -637,7 +662,9 @@ class Articulated:
                 total = add(total, mul(frame.axis[k], self.s.q[frame.q.start]))
             if frame.parent >= 0 and not is_zero(frame.marker.Phi_r):
                 phi = matvec(frame.marker.Phi_r, self.kin.motions[frame.parent].qe)
-                total = add(total, dot(matvec(frame.marker.rotation.T, phi), vector(*(1 if n == k else 0 for n in range(3)))))
+                total = add(
+                    total, dot(matvec(frame.marker.rotation.T, phi), vector(*(1 if n == k else 0 for n in range(3))))
+                )
             j = frame.parent
         return total
 
@@ -665,7 +692,9 @@ class Articulated:
             total.include(group.Z)
         if self.root is not None and self.root not in self.ports and self.root != self.m.platform:
             forms = self.chain_forms(self.root)
-            total.substitute({self.slot(self.root, k): forms[k].form() for k in range(6) if self.slot(self.root, k) in total.rows})
+            total.substitute(
+                {self.slot(self.root, k): forms[k].form() for k in range(6) if self.slot(self.root, k) in total.rows}
+            )
             whole = Group([], total)
             self._apply_given(whole)
             self.groups[-1] = whole
@@ -747,7 +776,9 @@ class Solution:
             marker = replace(port.marker, position=minus(port.marker.position, method.c[j]))
             r, swing = node_motion(marker, method.motion(j))
             node = self.node(key)
-            linear = minus(minus(vector(*node[:3]), plus(vector(*own[:3]), cross(vector(*own[3:]), vector(*r)))), vector(*swing))
+            linear = minus(
+                minus(vector(*node[:3]), plus(vector(*own[:3]), cross(vector(*own[3:]), vector(*r)))), vector(*swing)
+            )
             turning = minus(vector(*node[3:]), vector(*own[3:]))
             if not method.planar:
                 turning = self._relative_turn(j, key, turning)
@@ -862,12 +893,17 @@ def _model(mechanism: Mechanism, forward: bool) -> Function:
     drives = method.inputs.a[[mechanism.names().index(n) for n in active]]
     outputs = {}
     if forward:
-        frame_of = {method.m.frames[j].v.start: j for j in range(len(method.m.frames)) if method.m.frames[j].motion != "fixed"}
+        frame_of = {
+            method.m.frames[j].v.start: j for j in range(len(method.m.frames)) if method.m.frames[j].motion != "fixed"
+        }
         outputs["a_active"] = [solution.joint(frame_of[names[n]]) for n in active]
     else:
         outputs["tau"] = [solution.tau(names[n]) for n in active]
     outputs["a_elastic"] = [elastic[names[n]] for n in flexible]
-    inputs = {"q": method.inputs.q, "v": method.inputs.v, "tau" if forward else "a_active": drives, "g": method.inputs.g}
+    inputs = {
+        "q": method.inputs.q,
+        "v": method.inputs.v,
+        "tau" if forward else "a_active": drives,
+        "g": method.inputs.g,
+    }
     return function("forward" if forward else "inverse", inputs, outputs)
-
-

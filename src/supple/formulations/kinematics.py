@@ -13,10 +13,22 @@ from functools import cached_property
 from supple.expr.function import Array, symbols
 from supple.expr.node import Scalar, add, div, mul, named, neg
 from supple.expr.vector import (
-    axis_rotation, cross, cross_matrix, dot, identity, is_zero, matmul, matvec, minus, plus, quaternion_rotation,
-    scale, vector, zeros,
+    axis_rotation,
+    cross,
+    cross_matrix,
+    dot,
+    identity,
+    is_zero,
+    matmul,
+    matvec,
+    minus,
+    plus,
+    quaternion_rotation,
+    scale,
+    vector,
+    zeros,
 )  # fmt: skip
-from supple.robot.bodies.record import Marker
+from supple.robot.bodies.record import Body, Marker
 from supple.robot.mechanism import Anchor, Frame, Mechanism
 
 
@@ -31,9 +43,7 @@ class State:
 
 
 def state(mechanism: Mechanism) -> State:
-    return State(
-        symbols("q", mechanism.nq), symbols("v", mechanism.nv), symbols("a", mechanism.nv), symbols("g", 3)
-    )
+    return State(symbols("q", mechanism.nq), symbols("v", mechanism.nv), symbols("a", mechanism.nv), symbols("g", 3))
 
 
 @dataclass(frozen=True)
@@ -119,13 +129,14 @@ class Kinematics:
 
     @cached_property
     def _still(self) -> FrameMotion:
-        base = self.mechanism.frames[0] if self.mechanism.frames else None
         empty = zeros(0)
-        none = marker_motion(Marker(zeros(3), identity(), zeros(3, 0), zeros(3, 0)), empty, empty)
+        none_marker = Marker(zeros(3), identity(), zeros(3, 0), zeros(3, 0))
+        none = marker_motion(none_marker, empty, empty)
+        base = Frame("base", -1, none_marker, "fixed", zeros(3), Body(), slice(0), slice(0), slice(0), slice(0))
         return FrameMotion(
             base, none, identity(), zeros(3), zeros(3), zeros(3), vector(*(neg(x) for x in self.state.g)), zeros(3),
             empty, empty, empty,
-        )  # type: ignore[arg-type]  # fmt: skip
+        )  # fmt: skip
 
     def motion(self, index: int) -> FrameMotion:
         return self._still if index < 0 else self.motions[index]
@@ -158,9 +169,7 @@ class Kinematics:
         omega = vector(*(named(x, f"w_{label}_{k}") for x, k in zip(omega, "xyz", strict=True)))
         alpha = vector(*(named(x, f"wd_{label}_{k}") for x, k in zip(alpha, "xyz", strict=True)))
         acc = vector(*(named(x, f"vd_{label}_{k}") for x, k in zip(acc, "xyz", strict=True)))
-        return FrameMotion(
-            frame, m, R, slide, omega, alpha, acc, vel, s.q[frame.e], s.v[frame.ev], s.a[frame.ev]
-        )
+        return FrameMotion(frame, m, R, slide, omega, alpha, acc, vel, s.q[frame.e], s.v[frame.ev], s.a[frame.ev])
 
     # World frame --------------------------------------------------------------------------------------------------
 
@@ -202,9 +211,7 @@ def at_marker(body: FrameMotion, m: MarkerMotion) -> tuple[Array, Array, Array, 
     omega = plus(body.omega, m.omega_e)
     alpha = plus(body.alpha, m.spin(body.qdde), m.bias, cross(body.omega, m.omega_e))
     swing = cross(body.omega, m.r)
-    a = plus(
-        body.a, cross(body.alpha, m.r), cross(body.omega, plus(swing, scale(2, m.v_e))), matvec(m.Phi_d, body.qdde)
-    )
+    a = plus(body.a, cross(body.alpha, m.r), cross(body.omega, plus(swing, scale(2, m.v_e))), matvec(m.Phi_d, body.qdde))
     return omega, alpha, a, plus(body.v, swing, m.v_e)
 
 

@@ -19,7 +19,17 @@ from supple.expr.derivative import directional
 from supple.expr.function import Array, Function, function, symbols
 from supple.expr.node import Scalar, add, div, mul, named, sign, sqrt
 from supple.expr.vector import (
-    cross, dot, is_zero, matmul, matvec, minus, plus, quaternion_rate, scale, vector, zeros,
+    cross,
+    dot,
+    is_zero,
+    matmul,
+    matvec,
+    minus,
+    plus,
+    quaternion_rate,
+    scale,
+    vector,
+    zeros,
 )  # fmt: skip
 from supple.formulations.equations import Equations
 from supple.formulations.kinematics import FrameMotion, Kinematics, MarkerMotion, State, relative, state

@@ -104,7 +104,9 @@ class Quadratic:
                     self.add(n, y, mul(mul(2, coefficient) if n == y else coefficient, m))
         self._congruence(old, inner, forms)
 
-    def _congruence(self, old: list[Id], inner: dict[Id, Row], forms: Mapping[Id, tuple[Mapping[Id, Scalar], Scalar]]) -> None:
+    def _congruence(
+        self, old: list[Id], inner: dict[Id, Row], forms: Mapping[Id, tuple[Mapping[Id, Scalar], Scalar]]
+    ) -> None:
         """Adds T^T M T of the replaced block, each entry once."""
         weighted: dict[Id, Row] = {}
         for x in old:

@@ -82,7 +82,8 @@ def _downhill(model: Model, Z: Array, K: Array, M: Array, imbalance: Array) -> A
     if np.any(idle & (np.abs(pull) > 1e-6 * (1.0 + np.abs(pull).max()))):
         worst = int(np.argmax(np.abs(Z @ shapes[:, int(np.argmax(idle))])))
         raise PoseError(
-            f"{model.mechanism.name}: nothing holds {model.names[worst]!r} against its weight or load, so there is no equilibrium"
+            f"{model.mechanism.name}: nothing holds {model.names[worst]!r} against its weight or load; "
+            "there is no equilibrium"
         )
     return -shapes @ np.where(idle, 0.0, pull / np.where(idle, 1.0, np.abs(squares)))
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -45,10 +46,13 @@ class Mobility:
         if self.overconstraint:
             said.append(
                 f"Overconstrained {self.overconstraint} time{_s(self.overconstraint)} as a rigid robot; redundant in the "
-                f"closure{_s(len(self.redundant))} {', '.join(self.redundant)}. Its motion is unique, its rigid reactions are not."
+                f"closure{_s(len(self.redundant))} {', '.join(self.redundant)}. "
+                "Its motion is unique, its rigid reactions are not."
             )
         if self.uncontrolled:
-            said.append(f"{self.uncontrolled} motion{_s(self.uncontrolled)} that no actuator holds: {', '.join(self.moving)}.")
+            said.append(
+                f"{self.uncontrolled} motion{_s(self.uncontrolled)} that no actuator holds: {', '.join(self.moving)}."
+            )
         extra = self.actuators - (self.freedom - self.uncontrolled)
         if extra > 0:
             said.append(f"Redundantly actuated: {extra} actuator{_s(extra)} more than needed.")
@@ -208,7 +212,7 @@ def _last_of_each_leg(model: Model) -> list[int]:
     return found
 
 
-def _pivoted(J: Array, order: list[int], rank: int, kinds: list[str]) -> list[int]:
+def _pivoted(J: Array, order: list[int], rank: int, kinds: Sequence[str]) -> list[int]:
     """Dependent coordinates by pivoting, group after group in the order of preference."""
     weight = {"passive": 1.0, "platform": 1e-1, "elastic": 1e-4, "active": 1e-7}
     scaled = row_scaled(J)[:, order] * np.array([weight[kinds[i]] for i in order])

@@ -13,6 +13,7 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from supple.backends.interpreter import Interpreted, interpret
 from supple.errors import SuppleError
@@ -130,7 +131,7 @@ class Model:
                 moved[frame.q] += step[frame.v]
         return moved
 
-    def held(self, which: Sequence[int]) -> Array:
+    def held(self, which: Sequence[int] | npt.NDArray[np.int_]) -> Array:
         """Rows that pick out coordinates of v."""
         S = np.zeros((len(which), self.nv))
         S[np.arange(len(which)), list(which)] = 1.0

@@ -15,7 +15,6 @@ from supple.model.model import Model, rotation_vector, turned
 CLOSED = 1e-12  # m or rad
 
 
-
 def start(model: Model, assembly: str | None = None) -> Array:
     """The assembly guess of the robot file, loops still open."""
     mechanism = model.mechanism
@@ -81,7 +80,9 @@ def _wanted(model: Model, at: Mapping[str, float], q: Array) -> dict[int, float]
     if platform:
         others = [n for n in asked if kinds[n] != "platform"]
         if others:
-            raise SuppleError(f"give either the platform's pose ({platform[0]}, ...) or joint values ({others[0]}, ...), not both")
+            raise SuppleError(
+                f"give either the platform's pose ({platform[0]}, ...) or joint values ({others[0]}, ...), not both"
+            )
         current = values(model, q)
         rest = {n: float(current[names.index(n)]) for n in names if kinds[n] == "platform"}
         rest |= {n: float(v) for n, v in model.mechanism.home.items() if kinds[n] == "platform"}
@@ -155,13 +156,13 @@ def _walk(model: Model, q: Array, wanted: Mapping[int, float], free: list[int]) 
             if step < 1e-3:
                 goal = ", ".join(f"{model.names[i]}={x:g}" for i, x in list(wanted.items())[:6])
                 stuck = _placed(model, q, wanted, 1.0)
-                raise PoseError(_open_loop(model, stuck, f"at {goal}; the pose is out of reach (reached {done:.0%} of the way)"))
+                raise PoseError(
+                    _open_loop(model, stuck, f"at {goal}; the pose is out of reach (reached {done:.0%} of the way)")
+                )
         else:
             q, done = ahead, done + step
             step *= 2.0
     return q
-
-
 
 
 def _open_loop(model: Model, q: Array, where: str) -> str:
@@ -179,8 +180,9 @@ def _open_loop(model: Model, q: Array, where: str) -> str:
         best, residual = trial, model.residual(trial)
     at, worst = 0, ("", 0.0)
     for closure in model.mechanism.closures:
-        gap = float(np.linalg.norm(residual[at : at + len(closure.forbidden)]))
+        size = float(np.linalg.norm(residual[at : at + len(closure.forbidden)]))
         at += len(closure.forbidden)
-        if gap > worst[1]:
-            worst = (closure.name, gap)
-    return f"{model.mechanism.name}: the loop {worst[0]!r} cannot close {where}; its ends stay {worst[1]:.3g} m (or rad) apart"
+        if size > worst[1]:
+            worst = (closure.name, size)
+    gap = f"its ends stay {worst[1]:.3g} m (or rad) apart"
+    return f"{model.mechanism.name}: the loop {worst[0]!r} cannot close {where}; {gap}"

@@ -233,9 +233,8 @@ class _Assembly:
         names = {c.name for c in self.skeleton.coordinates if c.kind in ("active", "passive")}
         for entry in self.actuators:
             if entry.name not in names:
-                self.note(
-                    entry.path, f"there is no joint coordinate {entry.name!r}; {_hint(entry.name, names)}"
-                )
+                own, known = str(entry.path[-1]), {n.removeprefix(f"{entry.leg}/") for n in names}
+                self.note(entry.path, f"there is no joint coordinate {own!r}; {_hint(own, known)}")
 
     def guesses(self, platform: spec.Platform | None) -> tuple[dict[str, dict[str, Any]], dict[str, Any]]:
         """Assembly modes and the home pose, with leg/q written once for all legs."""
@@ -299,4 +298,4 @@ def _parent(entry: Entry) -> str:
 
 def _hint(name: str, known: Any) -> str:
     close = get_close_matches(name, known, n=1)
-    return f"did you mean {close[0]!r}?" if close else "use the q of a joint"
+    return f"did you mean {close[0]!r}?" if close else f"known: {', '.join(sorted(known)[:12]) or 'none'}"

@@ -377,9 +377,7 @@ class Robot(Model):
     source: str = ""
     space: Literal["planar", "spatial"]
     plane: Literal["xy", "xz", "yz"] = "xy"
-    gravity: Annotated[list[Annotated[Any, Q("acceleration")]], Field(min_length=3, max_length=3)] = [
-        0
-    ] * 3
+    gravity: Annotated[list[Annotated[Any, Q("acceleration")]], Field(min_length=3, max_length=3)] = [0] * 3
     parameters: dict[Identifier, Parameter | Annotated[Any, Q("any")]] = {}
     materials: dict[Name, Material] = {}
     sections: dict[Name, Section] = {}

@@ -38,7 +38,11 @@ def _closing_joints_absorbed(mechanism: Mechanism) -> Mechanism:
             replaced = Anchor(frame.parent, _turned(frame.marker, anchor.marker.rotation))
             turning = mechanism.coordinates[frame.v.start]
             closures[index] = replace(
-                closures[index], second=replaced, forbidden=kept, turning=turning, about=frame.marker.rotation @ frame.axis
+                closures[index],
+                second=replaced,
+                forbidden=kept,
+                turning=turning,
+                about=frame.marker.rotation @ frame.axis,
             )
             gone.add(anchor.frame)
     return _without(mechanism, gone, tuple(closures)) if gone else mechanism
@@ -68,7 +72,9 @@ def _without(mechanism: Mechanism, gone: set[int], closures: tuple[Closure, ...]
     """The mechanism without some leaf frames and their coordinates."""
     keep = [i for i in range(len(mechanism.frames)) if i not in gone]
     number = {old: new for new, old in enumerate(keep)} | {-1: -1}
-    frames, coordinates, nq = [], [], 0
+    frames: list[Frame] = []
+    coordinates: list[Coordinate] = []
+    nq = 0
     for old in keep:
         f = mechanism.frames[old]
         size_q, size_e = f.q.stop - f.q.start, f.e.stop - f.e.start
@@ -78,9 +84,13 @@ def _without(mechanism: Mechanism, gone: set[int], closures: tuple[Closure, ...]
         coordinates += own
         frames.append(
             replace(
-                f, parent=number[f.parent], q=slice(nq, nq + size_q), e=slice(nq + size_q, nq + size_q + size_e),
-                v=slice(v0, v0 + size_v), ev=slice(v0 + size_v, len(coordinates)),
-            )  # fmt: skip
+                f,
+                parent=number[f.parent],
+                q=slice(nq, nq + size_q),
+                e=slice(nq + size_q, nq + size_q + size_e),
+                v=slice(v0, v0 + size_v),
+                ev=slice(v0 + size_v, len(coordinates)),
+            )
         )
         nq += size_q + size_e
 
@@ -180,7 +190,9 @@ def _renumbered(
         width = len(bodies[home.frame].coordinates) if home.frame >= 0 else 0
         return Anchor(home.frame, _widened(moved_marker(old.marker, home.R, home.p), home.offset, width))
 
-    frames, coordinates, nq = [], [], 0
+    frames: list[Frame] = []
+    coordinates: list[Coordinate] = []
+    nq = 0
     first_old = {place.frame: i for i, place in reversed(list(enumerate(places))) if place.frame >= 0}
     for index, frame in enumerate(kept):
         old = mechanism.frames[first_old[index]]
@@ -192,10 +204,14 @@ def _renumbered(
         width = len(bodies[frame.parent].coordinates) if frame.parent >= 0 else 0
         frames.append(
             replace(
-                frame, body=bodies[index], marker=_widened(frame.marker, parent_place.offset, width),
-                q=slice(nq, nq + size_q), v=slice(v0, v0 + len(joint)),
-                e=slice(nq + size_q, nq + size_q + len(own)), ev=slice(v0 + len(joint), len(coordinates)),
-            )  # fmt: skip
+                frame,
+                body=bodies[index],
+                marker=_widened(frame.marker, parent_place.offset, width),
+                q=slice(nq, nq + size_q),
+                v=slice(v0, v0 + len(joint)),
+                e=slice(nq + size_q, nq + size_q + len(own)),
+                ev=slice(v0 + len(joint), len(coordinates)),
+            )
         )
         nq += size_q + len(own)
     platform = None if mechanism.platform is None else places[mechanism.platform].frame

@@ -102,23 +102,43 @@ def parameter_values(robot: Robot, scope: Scope, settings: Mapping[str, Any]) ->
     """Values of the named parameters: defaults of the file, replaced by settings, in order of dependence."""
     written = {k: p.value if isinstance(p, Parameter) else p for k, p in robot.parameters.items()}
     raw = scope.tree.value.get("parameters")
-    values = dict.fromkeys(raw if isinstance(raw, dict) else (), UNKNOWN)
+    values = {name: UNKNOWN for name in (raw if isinstance(raw, dict) else ()) if name not in TAKEN}
     _check_settings(settings, values, scope.tree.file)
     for name in written:
         if name in TAKEN or (name in _COUNTERS and robot.legs):
             what = "counts the legs" if name in _COUNTERS else "is a unit, constant or function"
             scope.note(("parameters", name), f"{name} {what}; choose another name")
-    pending = dict(written)
+    written = {name: quantity for name, quantity in written.items() if name not in TAKEN}
+    defaults = _in_order(written, scope, values)
+    if not settings:
+        return defaults
+    return _in_order(written, scope, values, {k: s for k, s in settings.items() if s is not None}, defaults)
+
+
+def _in_order(
+    written: Mapping[str, Quantity],
+    scope: Scope,
+    unknown: Mapping[str, Value],
+    settings: Mapping[str, Any] | None = None,
+    defaults: Mapping[str, Value] | None = None,
+) -> dict[str, Value]:
+    """Values of the parameters, each after those it depends on; settings replace what is written."""
+    settings, defaults, values = settings or {}, defaults or {}, dict(unknown)
+    pending = {k: _parsed_setting(k, settings[k]) if k in settings else q for k, q in written.items()}
     while pending:
-        ready = [k for k, q in pending.items() if not (names(q) & pending.keys())]
+        ready = [k for k, q in pending.items() if q is None or not (names(q) & pending.keys())]
         if not ready:
             for name in pending:
                 scope.note(("parameters", name), "depends on itself; give one of these parameters a number")
             break
         for name in ready:
-            default = scope.value(pending.pop(name), Q("any"), values, ("parameters", name))
-            given = settings.get(name)
-            values[name] = default if given is None else _setting(name, given, default, values)
+            quantity = pending.pop(name)
+            if quantity is None:
+                values[name] = Value(settings[name], None)  # a symbol that the caller keeps
+            elif name in settings:
+                values[name] = _setting(name, quantity, defaults[name], values)
+            else:
+                values[name] = scope.value(quantity, Q("any"), values, ("parameters", name))
     return values
 
 
@@ -127,33 +147,37 @@ def _check_settings(settings: Mapping[str, Any], known: Mapping[str, Value], fil
     for name in settings:
         if name not in known:
             close = get_close_matches(name, known, n=1)
-            every = (
-                f"this robot's parameters are: {', '.join(known)}"
-                if known
-                else "this robot has no parameters"
-            )
-            lines.append(
-                f"{file}: no parameter {name!r}; {f'did you mean {close[0]!r}?' if close else every}"
-            )
+            every = f"it has: {', '.join(known)}" if known else "it has none"
+            hint = f"did you mean {close[0]!r}?" if close else every
+            lines.append(f"{file}: there is no parameter {name!r}; {hint}")
     if lines:
         raise SuppleError("\n".join(lines))
 
 
-def _setting(name: str, given: Any, default: Value, known: Mapping[str, Value]) -> Value:
-    """The value set for a parameter; a bare number has the units of the file's default."""
+def _parsed_setting(name: str, given: Any) -> Quantity | None:
+    """The quantity set for a parameter, or None for a symbol."""
     if not isinstance(given, (str, numbers.Real)):
-        return Value(given, None)  # a symbol that the caller keeps
+        return None
     try:
-        value = evaluate(parse(given), known)
+        return parse(given)
+    except QuantityError as error:
+        raise SuppleError(f"parameter {name}: {str(given)[:60]!r} {error}") from error
+
+
+def _setting(name: str, given: Quantity, default: Value, known: Mapping[str, Value]) -> Value:
+    """The value set for a parameter; a bare number has the units of the file's default."""
+    if any(known.get(n) is UNKNOWN for n in names(given)):
+        return UNKNOWN
+    try:
+        value = evaluate(given, known)
         check(value, Q("any"))
         if value.dimension is None:
             return Value(value.number, default.dimension)
         if default.dimension not in (None, value.dimension):
-            raise QuantityError(
-                f"makes {describe(value.dimension)}; the robot file has {describe(default.dimension)}"
-            )
+            wanted = describe(default.dimension)
+            raise QuantityError(f"makes {describe(value.dimension)}; the robot file has {wanted}")
     except (QuantityError, OverflowError) as error:
-        raise SuppleError(f"parameter {name}: {str(given)[:60]!r} {error}") from error
+        raise SuppleError(f"parameter {name}: {given.text[:60]!r} {error}") from error
     return value
 
 

@@ -20,7 +20,7 @@ from supple.errors import RobotFileError
 LARGEST = 200_000  # bytes; numbers in bulk belong in files of their own
 _NUMBER = re.compile(r"[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d{1,3})?", re.ASCII)
 _DIGITS = 300  # characters of a number; longer ones stay text
-_NODES = 100_000
+_NODES = 40_000
 _DEEPEST = 40  # lists and keys inside each other
 _BIDIRECTIONAL = {
     *range(0x202A, 0x202F),
@@ -142,11 +142,10 @@ class _Builder:
 
     def converted(self, node: Node, path: Path_) -> Any:
         self.count += 1
-        if self.count > _NODES:
-            raise RobotFileError(
-                [f"{self.tree.file}:1: holds more than {_NODES} values; put bulk data in its own file"]
-            )
         line = node.start_mark.line + 1
+        if self.count > _NODES:
+            text = f"holds more than {_NODES} values; put bulk data in a file of its own"
+            raise RobotFileError([f"{self.tree.file}:{line}: {text}"])
         if len(path) > _DEEPEST:
             raise RobotFileError([f"{self.tree.file}:{line}: {_TOO_DEEP}"])
         self.tree.lines.setdefault(path, line)

@@ -99,7 +99,9 @@ def _frame(axes: Any, drawing: Drawing, mode: int, amplitude: float) -> None:
     """Limits that hold both swings of a spatial robot at the same scale on all axes."""
     if drawing.planar:
         return
-    swings = [p + s * amplitude * d[mode] for p, d in zip(drawing.points, drawing.displacements, strict=True) for s in (-1, 1)]
+    swings = [
+        p + s * amplitude * d[mode] for p, d in zip(drawing.points, drawing.displacements, strict=True) for s in (-1, 1)
+    ]
     every = np.vstack(swings)
     low, high = every.min(axis=0), every.max(axis=0)
     span = np.maximum(high - low, 0.05 * float((high - low).max()))

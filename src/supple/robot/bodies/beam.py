@@ -150,9 +150,7 @@ def beam_body(spec: BeamSpec) -> Body:
     fields |= {"I_rr": rigid.I_rr, "beta": fields["beta"] + rot_beta, "M_ee": fields["M_ee"] + rot_M}
     names = tuple(f"{DOFS[d]}{node + 1}" for node in range(spec.elements) for d in dofs)
     units = tuple("m" if d < 3 else "rad" for _ in range(spec.elements) for d in dofs)
-    return Body(
-        **fields, K_ee=K, D_ee=zeros(n, n), H_ee=zeros(n, n), coordinates=names, units=units, outline=_outline(spec)
-    )
+    return Body(**fields, K_ee=K, D_ee=zeros(n, n), H_ee=zeros(n, n), coordinates=names, units=units, outline=_outline(spec))
 
 
 def rigid_beam(spec: BeamSpec) -> Body:

@@ -27,5 +27,5 @@ def damped(body: Body, spec: Damping | None) -> Body:
         return body
     squares, shapes = eigh(K, M)
     momentum = M @ shapes
-    D = momentum @ np.diag(2 * float(spec.modal) * np.sqrt(squares)) @ momentum.T
+    D = momentum @ np.diag(2 * float(spec.modal or 0) * np.sqrt(squares)) @ momentum.T
     return replace(body, D_ee=body.D_ee + D.astype(object))

@@ -13,7 +13,7 @@ from supple.robot.description import AXES, JointDamping, Spring
 def spring_axes(spec: Spring, planar_axes: tuple[str, ...] | None) -> list[str]:
     """The compliant axes of a spring, in the order x y z rx ry rz."""
     if spec.matrix is not None:
-        axes = list(spec.axes) if spec.axes is not None else list(planar_axes or AXES)
+        axes: list[str] = list(spec.axes) if spec.axes is not None else list(planar_axes or AXES)
     else:
         axes = [a for a in AXES if getattr(spec, a) is not None]
     return axes
