@@ -33,7 +33,9 @@ class Link:
         parent = f"link{index - 1}" if index else "base"
         turn = ", ".join(f"{{{k}: {float(x)!r}}}" for k, x in zip("zyx", self.angles, strict=True))
         axis = "" if self.joint == "spherical" else f"axis: {list(self.axis)}, "
-        entries = {k: float(self.inertia["xyz".index(k[0]), "xyz".index(k[1])]) for k in ("xx", "yy", "zz", "xy", "xz", "yz")}
+        entries = {
+            k: float(self.inertia["xyz".index(k[0]), "xyz".index(k[1])]) for k in ("xx", "yy", "zz", "xy", "xz", "yz")
+        }
         body = f"{{rigid: {{mass: {self.mass!r}, center: {self.center.tolist()}, inertia: {entries}}}}}".replace("'", "")
         return (
             f"  link{index}: {{parent: {parent}, at: {self.at.tolist()}, rotate: [{turn}], joint: {self.joint}, {axis}"
@@ -56,8 +58,13 @@ def arm(joints: list[str], seed: int) -> list[Link]:
         inertia = sum(0.5 * (x @ x * np.eye(3) - np.outer(x, x)) for x in spread)
         links.append(
             Link(
-                joint, tuple(rng.uniform(-1, 1, 3).tolist()), rng.uniform(-0.5, 0.5, 3), rng.uniform(-3, 3, 3),
-                float(rng.uniform(0.5, 5)), rng.uniform(-0.2, 0.2, 3), inertia,
+                joint,
+                tuple(rng.uniform(-1, 1, 3).tolist()),
+                rng.uniform(-0.5, 0.5, 3),
+                rng.uniform(-3, 3, 3),
+                float(rng.uniform(0.5, 5)),
+                rng.uniform(-0.2, 0.2, 3),
+                inertia,
             )  # fmt: skip
         )
     return links

@@ -22,9 +22,7 @@ from supple.robot.description import Robot
 from supple.robot.reader import describe_text, read
 from supple.robot.yaml_tree import LARGEST, read_text, read_tree
 
-GALLERY = {
-    name: (pipeline.GALLERY / f"{name}.yaml").read_text(encoding="utf-8") for name in pipeline.gallery()
-}
+GALLERY = {name: (pipeline.GALLERY / f"{name}.yaml").read_text(encoding="utf-8") for name in pipeline.gallery()}
 
 
 def changed(robot: str, *changes: tuple[str, str]) -> str:
@@ -43,10 +41,6 @@ def problems_of(text: str) -> list[str]:
         assert re.match(r"robot\.yaml:\d+: ", line), line
         assert len(line.splitlines()) == 1 and line.isprintable(), line
     return caught.value.problems
-
-
-def line_of(robot: str, piece: str) -> int:
-    return GALLERY[robot][: GALLERY[robot].index(piece)].count("\n") + 1
 
 
 TIP = "tip: {parent: beam, on: end, body: tip}"
@@ -162,9 +156,7 @@ BAD_PARTS = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(
-    ("robot", "old", "new", "says"), BAD_PARTS, ids=[f"{r}-{s[:40]}" for r, _, _, s in BAD_PARTS]
-)
+@pytest.mark.parametrize(("robot", "old", "new", "says"), BAD_PARTS, ids=[f"{r}-{s[:40]}" for r, _, _, s in BAD_PARTS])
 def test_a_bad_part_is_named_with_its_line(robot: str, old: str, new: str, says: str) -> None:
     problems = problems_of(changed(robot, (old, new)))
     assert len(problems) == 1, problems
@@ -202,9 +194,7 @@ BILLION_LAUGHS = "a: &a [x, x, x, x, x, x, x, x, x]\n" + "".join(
 )
 
 
-@pytest.mark.parametrize(
-    ("text", "says"), [*BAD_TEXTS.values(), (BILLION_LAUGHS, "holds more than")], ids=str
-)
+@pytest.mark.parametrize(("text", "says"), [*BAD_TEXTS.values(), (BILLION_LAUGHS, "holds more than")], ids=str)
 def test_a_text_that_is_no_robot_is_refused_quickly(text: str, says: str) -> None:
     start = time.perf_counter()
     assert says in problems_of(text)[0]
@@ -263,14 +253,9 @@ def test_a_robot_without_links() -> None:
 
 
 def test_two_legs_of_the_same_name() -> None:
-    text = changed(
-        "five_bar",
-        ("legs:\n", "legs:\n  arm1: {count: 1, links: {crank: {parent: base}}}\n  arm1_: {count: 1}\n"),
-    )
-    text = text.replace("arm1: {count", "ar: {count").replace("count: 1, links", "count: 1, vary: {}, links")
-    assemble(describe_text(text, "robot.yaml"))  # ar1 and arm1 differ
-    clash = text.replace("  arm:\n    count: 2", "  arm:\n    count: 11").replace("[-0.5, 0.5]", "[i]")
-    assert any("needs 11 values" in line for line in problems_of(clash))
+    leg = "links: {rod: {parent: base, body: {rigid: {mass: 1}}}}"
+    text = f"space: spatial\nlegs:\n  leg: {{count: 11, {leg}}}\n  leg1: {{count: 1, {leg}}}\n"
+    assert problems_of(text) == ["robot.yaml:4: legs.leg1.links.rod: there are two links 'leg11/rod'; rename one"]
 
 
 # Files ----------------------------------------------------------------------------------------------------------
@@ -289,7 +274,7 @@ def noise(size: int) -> bytes:
         ("latin.yaml", "a: 1\nname: Gerät\n".encode("latin-1"), ":2: is not UTF-8 text"),
         ("wide.yaml", "name: x\n".encode("utf-16"), "is not UTF-8 text"),
         ("words.yaml", b"xyz " * (LARGEST // 4 - 1), "must hold keys"),
-        ("items.yaml", b"a: [" + b"1," * (LARGEST // 3) + b"]", "holds more than"),
+        ("items.yaml", b"a: [" + b"1," * 45_000 + b"]", "holds more than"),
     ],
 )
 def test_a_file_that_is_no_robot(tmp_path: Path, name: str, content: bytes, says: str) -> None:
@@ -325,9 +310,7 @@ def test_a_byte_order_mark_and_windows_line_ends_are_welcome(tmp_path: Path) -> 
 
 
 def test_numbers_of_the_file_stay_exact() -> None:
-    tree = read_tree(
-        "a: 0.1\nb: 1e5\nc: '7'\nd: 010\ne: 1e-3\nf: [1, 2.50]\ng: yes\nh: 1e999\n", "robot.yaml"
-    )
+    tree = read_tree("a: 0.1\nb: 1e5\nc: '7'\nd: 010\ne: 1e-3\nf: [1, 2.50]\ng: yes\nh: 1e999\n", "robot.yaml")
     assert tree.value == {
         "a": Fraction(1, 10), "b": 100000, "c": "7", "d": 10, "e": Fraction(1, 1000), "f": [1, Fraction(5, 2)],
         "g": "yes", "h": "1e999",
@@ -374,9 +357,7 @@ def test_settings_may_use_units_and_other_parameters() -> None:
         ("3rrr", [], {"x": 0.0, "leg1/q1": 1.0}, "give either the platform's pose (x, ...) or joint values"),
     ],
 )
-def test_poses_that_cannot_be(
-    robot: str, changes: list[tuple[str, str]], at: dict[str, float], says: str
-) -> None:
+def test_poses_that_cannot_be(robot: str, changes: list[tuple[str, str]], at: dict[str, float], says: str) -> None:
     model = Model(newton_euler(assemble(describe_text(changed(robot, *changes), "robot.yaml"))))
     with pytest.raises(SuppleError, match=re.escape(says)) as caught:
         check(model, at)
@@ -400,9 +381,7 @@ def test_the_schema_refers_only_to_itself_and_knows_every_key() -> None:
     schema = Robot.model_json_schema(by_alias=True)
     text = json.dumps(schema, allow_nan=False)
     assert {ref.split("/")[-1] for ref in re.findall(r'"\$ref": "([^"]*)"', text)} <= schema["$defs"].keys()
-    assert (
-        schema["properties"].keys() == Robot.model_fields.keys() and schema["additionalProperties"] is False
-    )
+    assert schema["properties"].keys() == Robot.model_fields.keys() and schema["additionalProperties"] is False
     assert {"from", "to"} <= schema["$defs"]["Closure"]["properties"].keys()
     assert schema["$defs"]["Material"]["properties"]["nu"]["default"] == "0.3"
 

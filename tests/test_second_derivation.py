@@ -102,7 +102,9 @@ class Beam:
     shear: bool
     R: Vector  # of the beam's axes in the body's frame
     start: Vector
-    E, G, rho, area, Iy, Iz, J, ky, kz = (mp.mpf(x) for x in ("70e9", "27e9", "2700", "3e-4", "2e-8", "7e-9", "5e-9", "0.7", "0.9"))
+    E, G, rho, area, Iy, Iz, J, ky, kz = (
+        mp.mpf(x) for x in ("70e9", "27e9", "2700", "3e-4", "2e-8", "7e-9", "5e-9", "0.7", "0.9")
+    )
 
     def bending(self, x: Any, second: Any, k: Any) -> tuple[list[Any], list[Any], list[Any], list[Any]]:
         """Deflection, rotation, curvature and shear at x of one element for unit (v1, t1, v2, t2).

@@ -14,7 +14,7 @@ import click
 from supple.errors import RobotFileError, SuppleError
 
 if TYPE_CHECKING:
-    from supple.model.model import Model
+    from supple.robot.mechanism import Mechanism
     from supple.robot.quantity import Value
 
 
@@ -74,12 +74,12 @@ def _pose(context: click.Context, option: click.Parameter, given: tuple[str, ...
     return made
 
 
-def _numbers(model: Model, at: dict[str, Value]) -> dict[str, float]:
+def _numbers(mechanism: Mechanism, at: dict[str, Value]) -> dict[str, float]:
     """The pose in SI; a unit must fit its coordinate."""
     from supple.robot.quantity import QuantityError
     from supple.robot.values import check_dimension
 
-    for coordinate in model.mechanism.coordinates:
+    for coordinate in mechanism.coordinates:
         if coordinate.name in at:
             try:
                 check_dimension(at[coordinate.name], "length" if coordinate.unit == "m" else "angle")
@@ -101,9 +101,7 @@ at_option = click.option(
     "--at", "at", multiple=True, callback=_pose, metavar="NAME=VALUE",
     help="Joint value or platform coordinate (x, y, z, rx, ry, rz); SI, or with a unit: --at 'q1=30 deg'.",
 )  # fmt: skip
-assembly_option = click.option(
-    "--assembly", metavar="MODE", help="Assembly mode of the robot file (default: its first)."
-)
+assembly_option = click.option("--assembly", metavar="MODE", help="Assembly mode of the robot file (default: its first).")
 
 
 def _print_json(data: Any) -> None:
@@ -143,15 +141,13 @@ def robots(as_json: bool) -> None:
 @at_option
 @assembly_option
 @json_option
-def check(
-    robot: str, settings: dict[str, str], at: dict[str, Value], assembly: str | None, as_json: bool
-) -> None:
+def check(robot: str, settings: dict[str, str], at: dict[str, Value], assembly: str | None, as_json: bool) -> None:
     """Read a robot file and report its bodies, coordinates, mobility and overconstraint."""
     from supple import pipeline
     from supple.analyses.check import check as run
 
     model = pipeline.load(robot, settings)
-    report = run(model, _numbers(model, at), assembly=assembly)
+    report = run(model, _numbers(model.mechanism, at), assembly=assembly)
     if as_json:
         _print_json(report.to_json())
         return
@@ -174,9 +170,7 @@ def check(
     metavar="POINT=FX,FY,FZ[,MX,MY,MZ]",
     help="Wrench at a named point, base axes.",
 )
-@click.option(
-    "--plot", type=click.Path(path_type=Path), help="Picture of a mode (.png, .svg, .pdf; .gif moves)."
-)
+@click.option("--plot", type=click.Path(path_type=Path), help="Picture of a mode (.png, .svg, .pdf; .gif moves).")
 @click.option("--mode", type=click.IntRange(1), default=1, show_default=True, help="Which mode --plot draws.")
 @json_option
 def modes(
@@ -189,7 +183,7 @@ def modes(
 
     model, wrenches = pipeline.load(robot, settings), _loads(loads)
     most = max(count, mode if plot else 1)
-    result = run(model, _numbers(model, at), free=free, count=most, assembly=assembly, loads=wrenches)
+    result = run(model, _numbers(model.mechanism, at), free=free, count=most, assembly=assembly, loads=wrenches)
     if plot is not None:
         from supple.views.mode_picture import draw_mode
 
@@ -224,9 +218,7 @@ def schema() -> None:
     """Print the JSON schema of robot files, for editors that complete keys."""
     from supple.robot.description import Robot
 
-    _print_json(
-        {"$schema": "https://json-schema.org/draft/2020-12/schema", **Robot.model_json_schema(by_alias=True)}
-    )
+    _print_json({"$schema": "https://json-schema.org/draft/2020-12/schema", **Robot.model_json_schema(by_alias=True)})
 
 
 @main.command()

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -54,19 +54,22 @@ RESERVED = frozenset(_RESERVED_WORDS.split())
 
 
 class Names:
-    """Unique C identifiers made of words nobody vouches for."""
+    """Unique identifiers made of words nobody vouches for: ASCII, no underscore first or last, none reserved."""
 
-    def __init__(self) -> None:
+    def __init__(self, reserved: Set[str] = RESERVED, length: int = _NAME_LENGTH) -> None:
+        self._reserved = reserved
+        self._length = length
         self._taken: set[str] = set()
         self._next: dict[str, int] = {}
 
     def unique(self, wanted: str) -> str:
         """`wanted` in letters, digits and underscores, numbered if it is taken or reserved."""
-        stem = re.sub(r"[^A-Za-z0-9]+", "_", wanted[: 4 * _NAME_LENGTH]).strip("_")[:_NAME_LENGTH] or "v"
+        letters = re.sub(r"[^A-Za-z0-9]+", "_", wanted[: 4 * self._length]).strip("_")
+        stem = letters[: self._length].rstrip("_") or "v"
         if stem[0].isdigit() or stem.lower().startswith("supple") or stem.startswith("FP_"):
             stem = "v_" + stem
         name, tail = stem, self._next.get(stem, 2)
-        while name in self._taken or name in RESERVED:
+        while name in self._taken or name in self._reserved:
             name, tail = f"{stem}_{tail}", tail + 1
         self._next[stem] = tail
         self._taken.add(name)
@@ -130,9 +133,9 @@ def signature(f: Function, names: Names | None = None) -> Signature:
     return Signature(name, inputs, {key: names.unique(key) for key in f.outputs})
 
 
-def body(f: Function) -> str:
-    """f as a C function NAME(inputs..., outputs...), to stand after `header()`."""
-    names = Names()
+def body(f: Function, names: Names | None = None) -> str:
+    """f as a C function NAME(inputs..., outputs...), to stand after `header()`; its words are taken from `names`."""
+    names = names or Names()
     sign = signature(f, names)
     statements = list(_statements(f, sign, names))
     if len(statements) <= SPLIT_ABOVE:

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from supple.expr.function import Array, Function, function
-from supple.expr.node import Scalar, add, div, mul, sign, sqrt, sub
+from supple.expr.node import Expr, Scalar, add, div, mul, sign, sqrt, sub
 from supple.expr.vector import (
     axis_rotation,
     cross,
@@ -35,7 +35,7 @@ from supple.formulations.kinematics import Kinematics, State, state
 from supple.formulations.quadratic import Id, Quadratic, Solved
 from supple.robot.bodies.record import Body, Marker, fixed_marker, moved
 from supple.robot.mechanism import Anchor, Closure, Coordinate, Frame, Mechanism
-from supple.robot.simplify import simplify
+from supple.robot.simplify import regrouped, simplify
 
 
 class Unsupported(Exception):
@@ -95,6 +95,11 @@ def _across(alpha: list[Affine], r: Array) -> list[Affine]:
         alpha[2] * r[0] + alpha[0] * mul(-1, r[2]),
         alpha[0] * r[1] + alpha[1] * mul(-1, r[0]),
     ]
+
+
+def _along(a: list[Affine], axis: Array, x: Id) -> list[Affine]:
+    """a + axis x."""
+    return [form if is_zero(axis[n]) else form + Affine(0, {x: axis[n]}) for n, form in enumerate(a)]
 
 
 def _shifted(a: list[Affine], b: list[Affine] | Array) -> list[Affine]:
@@ -196,7 +201,7 @@ class Articulated:
     """Builds the inverse or forward model of a mechanism."""
 
     def __init__(self, mechanism: Mechanism, forward: bool) -> None:
-        self.m = opened(simplify(mechanism))
+        self.m = self._prepared(mechanism)
         self.forward = forward
         self.original = mechanism
         self.inputs = state(mechanism)
@@ -211,6 +216,9 @@ class Articulated:
         self.alive = [self._alive(j) for j in range(len(self.m.frames))]
         self.root = self._root()
         self.groups = self._groups()
+
+    def _prepared(self, mechanism: Mechanism) -> Mechanism:
+        return opened(simplify(mechanism))
 
     # Structure ----------------------------------------------------------------------------------------------------
 
@@ -379,46 +387,42 @@ class Articulated:
 
     def frame_forms(self, j: int, parent: list[Affine] | None) -> list[Affine]:
         """The six slots of frame j as affine forms of its parent's slots (None: the base) and its joint's variable."""
+        at, R = self._at_place(j, parent), self.kin.motions[j].R
+        return self._from_joint(j, _turned(R.T, at[:3]), _turned(R.T, at[3:]), parent is None)
+
+    def _at_place(self, j: int, parent: list[Affine] | None) -> list[Affine]:
+        """Accelerations of the place frame j hangs on, in its parent's axes."""
         frame, now = self.m.frames[j], self.kin.motions[j]
-        R, w = now.R, now.omega
         if parent is None:
-            a = _turned(R.T, [Affine(mul(-1, g)) for g in self.s.g])
-            alpha = [Affine() for _ in range(3)]
-        else:
-            i = frame.parent
-            rho = minus(now.marker.r, self.c[i])
-            wi = self.kin.motions[i].omega
-            swing = cross(wi, plus(cross(wi, rho), scale(2, now.marker.v_e)))
-            at = _shifted(_shifted(parent[:3], _across(parent[3:], rho)), swing)
-            spin = parent[3:]
-            if not self._rigid_place(frame):
-                at, spin = self._bent(frame, at, spin)
-            a, alpha = _turned(R.T, at), _turned(R.T, spin)
-        k = frame.v.start
+            return [Affine(mul(-1, g)) for g in self.s.g] + [Affine() for _ in range(3)]
+        i = frame.parent
+        rho, w = minus(now.marker.r, self.c[i]), self.kin.motions[i].omega
+        swing = cross(w, plus(cross(w, rho), scale(2, now.marker.v_e)))
+        at = _shifted(_shifted(parent[:3], _across(parent[3:], rho)), swing)
+        spin = parent[3:]
+        if not self._rigid_place(frame):
+            at, spin = self._bent(frame, at, spin)
+        return at + spin
+
+    def _from_joint(self, j: int, a: list[Affine], alpha: list[Affine], grounded: bool) -> list[Affine]:
+        """Slots of frame j from the accelerations of its place, turned into its own axes."""
+        frame, now = self.m.frames[j], self.kin.motions[j]
+        w, k = now.omega, frame.v.start
         if frame.motion == "revolute":
-            rate = scale(self.s.v[k], frame.axis)
-            alpha = _shifted(alpha, cross(w, rate))
-            if self.given(k) or (parent is not None and not is_zero(self.m.coordinates[k].inertia)):
-                alpha = [
-                    x + Affine(0, {("v", k): frame.axis[n]} if not is_zero(frame.axis[n]) else {})
-                    for n, x in enumerate(alpha)
-                ]
+            alpha = _shifted(alpha, cross(w, scale(self.s.v[k], frame.axis)))
+            if self.given(k) or not (grounded or is_zero(self.m.coordinates[k].inertia)):
+                alpha = _along(alpha, frame.axis, ("v", k))
             else:
-                along = _affine_dot(frame.axis, alpha)
-                alpha = [x + along * mul(-1, frame.axis[n]) for n, x in enumerate(alpha)]
-                alpha = [
-                    x + Affine(0, {("w", k): frame.axis[n]} if not is_zero(frame.axis[n]) else {})
-                    for n, x in enumerate(alpha)
-                ]
+                own = _affine_dot(frame.axis, alpha)
+                alpha = _along([x + own * mul(-1, frame.axis[n]) for n, x in enumerate(alpha)], frame.axis, ("w", k))
         elif frame.motion == "prismatic":
             slide, rate = now.slide, scale(self.s.v[k], frame.axis)
             a = _shifted(_shifted(a, _across(alpha, slide)), cross(w, plus(cross(w, slide), scale(2, rate))))
-            a = [x + Affine(0, {("v", k): frame.axis[n]} if not is_zero(frame.axis[n]) else {}) for n, x in enumerate(a)]
+            a = _along(a, frame.axis, ("v", k))
         elif frame.motion == "spherical":
             alpha = [Affine(0, {("w", k + n): 1}) for n in range(3)]
         c = self.c[j]
-        a = _shifted(_shifted(a, _across(alpha, c)), cross(w, cross(w, c)))
-        return a + alpha
+        return _shifted(_shifted(a, _across(alpha, c)), cross(w, cross(w, c))) + alpha
 
     def _bent(self, frame: Frame, a: list[Affine], alpha: list[Affine]) -> tuple[list[Affine], list[Affine]]:
         """Adds what the relative elastic coordinates of the parent's body do to a place on it."""
@@ -441,14 +445,23 @@ class Articulated:
         return not any(k in taken and not is_zero(Phi[:, k]) for k in range(Phi.shape[1]))
 
     def fold(self, Z: Quadratic, j: int) -> None:
-        """Slots of a frame on a rigid place -> slots of its parent and its joint's variable."""
-        frame = self.m.frames[j]
+        """Slots of a frame -> slots of its parent and its joint's variable, in small steps: shift, joint, turn, shift."""
+        frame, now = self.m.frames[j], self.kin.motions[j]
         parent = None
         if frame.parent >= 0:
             alive = self.alive[frame.parent]
             parent = [Affine(0, {self.slot(frame.parent, k): 1}) if k in alive else Affine() for k in range(6)]
-        forms = self.frame_forms(j, parent)
-        Z.substitute({self.slot(j, k): forms[k].form() for k in range(6) if self.slot(j, k) in Z.rows})
+        if parent is None:
+            forms = self.frame_forms(j, None)
+            Z.substitute({self.slot(j, k): forms[k].form() for k in range(6) if self.slot(j, k) in Z.rows})
+        else:
+            inner = [Affine(0, {("o", j, k): 1}) for k in range(6)]
+            forms = self._from_joint(j, inner[:3], inner[3:], False)
+            Z.substitute({self.slot(j, k): forms[k].form() for k in range(6) if self.slot(j, k) in Z.rows})
+            for part in (0, 3):
+                Z.rotate([("o", j, part + k) for k in range(3)], [("m", j, part + k) for k in range(3)], now.R.T)
+            at = self._at_place(j, parent)
+            Z.substitute({("m", j, k): at[k].form() for k in range(6) if ("m", j, k) in Z.rows})
         if frame.motion in ("revolute", "prismatic"):
             self._add_joint(Z, j, parent)
 
@@ -614,7 +627,7 @@ class Articulated:
         near, far = (closure.first, closure.second) if closure.first.frame == self.root else (closure.second, closure.first)
         if near.frame != self.root or far.frame < 0:
             raise Unsupported(f"the closure {closure.name!r} does not meet the platform or the first leg")
-        if not is_zero(minus(far.marker.position, self.c[far.frame])):
+        if self.ports and not is_zero(minus(far.marker.position, self.c[far.frame])):
             raise Unsupported(f"the closure {closure.name!r} shares its link with another")
         return near, far
 
@@ -907,3 +920,129 @@ def _model(mechanism: Mechanism, forward: bool) -> Function:
         "g": method.inputs.g,
     }
     return function("forward" if forward else "inverse", inputs, outputs)
+
+
+class Composite(Articulated):
+    """M and c in independent coordinates: composite inertias folded onto relative coordinates, loops solved by cofactors."""
+
+    def __init__(self, mechanism: Mechanism, independent: list[str]) -> None:
+        self.independent = set(independent)
+        super().__init__(mechanism, forward=True)
+
+    def _prepared(self, mechanism: Mechanism) -> Mechanism:
+        return regrouped(simplify(mechanism))
+
+    def _reference_point(self, j: int) -> Array:
+        return zeros(3)
+
+    def _find_ports(self) -> None:
+        """No absolute nodes: every elastic coordinate is a variable."""
+
+    def joint_force(self, k: int) -> Scalar:
+        return friction(self.m.coordinates[k], self.s.v[k])
+
+    def given(self, k: int) -> bool:
+        """Coordinates that are wanted as variables are relative ones."""
+        return self.m.coordinates[k].name in self.independent
+
+    def matrix(self) -> Quadratic:
+        """Z of the closed robot in its independent accelerations."""
+        if self.m.platform is not None:
+            raise Unsupported("a robot with a platform of its own")
+        total = Quadratic()
+        for group in self.groups.values():
+            for j in group.frames:
+                group.Z.include(self.body(j))
+            for closure in self.m.closures:
+                self._closing_friction(closure, group)
+            for j in reversed(group.frames):
+                self.fold(group.Z, j)
+            total.include(group.Z)
+        for closure in self.m.closures:
+            self._solve_loop(total, closure)
+        return total
+
+    def _solve_loop(self, Z: Quadratic, closure: Closure) -> None:
+        near, far = self.far_side(closure)
+        if self.planar and not any(k >= 3 for k in closure.forbidden):
+            rows = [x + y * -1 for x, y in zip(self._base_forms(far), self._base_forms(near), strict=True)]
+            rows = [row for row in rows if row.terms]
+        else:
+            R = self.relative(far.frame, near.frame)
+            root = self._at_anchor(near, self.chain_forms(near.frame))
+            leg = self._at_anchor(far, self.chain_forms(far.frame))
+            turned = _turned(R, root[:3]) + _turned(R, root[3:])
+            rows = [leg[k] + turned[k] * -1 for k in self._shared(closure, far) if k in self.alive[far.frame]]
+        chosen = [x for x in dict.fromkeys(x for row in rows for x in row.terms) if not self._independent(x)]
+        if len(chosen) != len(rows) or len(rows) > 3:
+            raise Unsupported("loops whose passive joints do not follow one by one")
+        inverse = _inverse(np.array([[row.terms.get(x, 0) for x in chosen] for row in rows], dtype=object))
+        rest = [
+            Affine(mul(-1, row.constant), {x: mul(-1, c) for x, c in row.terms.items() if x not in chosen}) for row in rows
+        ]
+        Z.substitute({x: _affine_dot(inverse[n], rest).form() for n, x in enumerate(chosen)})
+
+    def _base_forms(self, anchor: Anchor) -> list[Affine]:
+        """A planar anchor's acceleration (less gravity's) in base axes: joints near the base have constant columns."""
+        path, j = [], anchor.frame
+        while j >= 0:
+            path.append(j)
+            j = self.m.frames[j].parent
+        a = [Affine() for _ in range(3)]
+        alpha: list[Affine] = [Affine() for _ in range(3)]
+        R, w = identity(), zeros(3)
+        for j in reversed(path):
+            frame, now = self.m.frames[j], self.kin.motions[j]
+            a = self._swung(a, alpha, R, w, now.marker.r, now.marker.v_e)
+            if frame.parent >= 0 and not self._rigid_place(frame):
+                first = self.m.frames[frame.parent].ev.start
+                qdd = [Affine(0, {("e", first + k): 1}) for k in range(now.marker.Phi_d.shape[1])]
+                a = _shifted(a, _turned(R, [_affine_dot(row, qdd) for row in now.marker.Phi_d]))
+                alpha = _shifted(alpha, _turned(self._constant_normal(R), [_affine_dot(row, qdd) for row in now.marker.Phi_r]))
+            R, w, k = self._base_rotation(j), now.omega, frame.v.start
+            if frame.motion == "revolute":
+                axis = matvec(self._constant_normal(R), frame.axis)
+                own = Affine(0, {("v" if self.given(k) else "w", k): 1})
+                alpha = [
+                    (x if self.given(k) else Affine()) + own * axis[n] if not is_zero(axis[n]) else x
+                    for n, x in enumerate(alpha)
+                ]
+            elif frame.motion == "prismatic":
+                slide, rate = now.slide, scale(self.s.v[k], frame.axis)
+                a = self._swung(a, alpha, R, w, slide, rate)
+                a = _along(a, matvec(R, frame.axis), ("v", k))
+        return self._swung(a, alpha, R, w, anchor.marker.position, zeros(3))
+
+    def _swung(self, a: list[Affine], alpha: list[Affine], R: Array, w: Array, r: Array, rate: Array) -> list[Affine]:
+        """a + alpha x R r + R (w x (w x r + 2 rate)), R from the frame's axes to the base."""
+        bias = matvec(R, cross(w, plus(cross(w, r), scale(2, rate))))
+        return _shifted(_shifted(a, _across(alpha, matvec(R, r))), bias)
+
+    def _base_rotation(self, j: int) -> Array:
+        k = self._normal_axis(j)
+        axis = zeros(3)
+        axis[k] = 1
+        return matmul(self._constant(j), axis_rotation(axis, self._angle(j)))
+
+    def _constant_normal(self, R: Array) -> Array:
+        """R with the entries that a planar rotation varies set to zero: it only maps vectors along the normal."""
+        made = zeros(3, 3)
+        for i in range(3):
+            for j in range(3):
+                if not isinstance(R[i, j], Expr):
+                    made[i, j] = R[i, j]
+        return made
+
+    def _independent(self, x: Any) -> bool:
+        return self.m.coordinates[x[1]].name in self.independent
+
+
+def mass_model(mechanism: Mechanism, independent: list[str]) -> Function:
+    """M and c of the closed robot in independent coordinates: generalised forces = M a + c."""
+    method = Composite(mechanism, independent)
+    Z = method.matrix()
+    names = {c.name: k for k, c in enumerate(method.m.coordinates)}
+    ids = [("e" if method.m.coordinates[names[n]].kind == "elastic" else "v", names[n]) for n in independent]
+    M = [[Z.get(i, j) for j in ids] for i in ids]
+    inputs = {"q": method.inputs.q, "v": method.inputs.v, "g": method.inputs.g}
+    return function("mass", inputs, {"M": M, "c": [Z.linear[i] for i in ids]})

@@ -100,9 +100,29 @@ class Quadratic:
         for x in old:
             for n, coefficient in forms[x][0].items():
                 self.add_linear(n, mul(coefficient, linear[x]))
+        if all(set(row) <= {x} for x, row in inner.items()):
+            for x in old:
+                self._replace(forms[x][0], inner[x].get(x, 0), outer[x])
+            return
+        for x in old:
+            for n, coefficient in forms[x][0].items():
                 for y, m in outer[x].items():
                     self.add(n, y, mul(mul(2, coefficient) if n == y else coefficient, m))
         self._congruence(old, inner, forms)
+
+    def _replace(self, T: Mapping[Id, Scalar], own: Scalar, outer: Row) -> None:
+        """M + T p^T + m T^T for one variable, p = m + own T: two multiplications an entry, one on the diagonal."""
+        p = {n: add(outer.get(n, 0), mul(own, c)) for n, c in T.items()}
+        ids = list(dict.fromkeys([*T, *outer]))
+        for a, n in enumerate(ids):
+            for k in ids[a:]:
+                if n == k:
+                    if n in T:
+                        self.add(n, n, mul(T[n], add(p[n], outer.get(n, 0))))
+                    continue
+                first = mul(T[n], p[k] if k in p else outer.get(k, 0)) if n in T else 0
+                second = mul(outer.get(n, 0), T[k]) if k in T else 0
+                self.add(n, k, add(first, second))
 
     def _congruence(
         self, old: list[Id], inner: dict[Id, Row], forms: Mapping[Id, tuple[Mapping[Id, Scalar], Scalar]]

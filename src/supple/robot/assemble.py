@@ -88,9 +88,7 @@ class _Assembly:
         except _FollowsError:
             pass
         except np.linalg.LinAlgError:
-            self.note(
-                entry.path, "its mass and stiffness are too far apart to compute with; check sizes and units"
-            )
+            self.note(entry.path, "its mass and stiffness are too far apart to compute with; check sizes and units")
         except (EntryError, ValueError, TypeError, ZeroDivisionError, OverflowError) as error:
             self.note(entry.path, str(error))
         self.failed.add(entry.name)
@@ -143,9 +141,7 @@ class _Assembly:
         pieces = self.bodies.pieces(link.body, skeleton.normal_at(anchor))
         if steps:
             (motion, axis), name = steps[-1]
-            frame = skeleton.add_frame(
-                entry.name, anchor, entry, motion, axis, pieces[0].body, name, friction
-            )
+            frame = skeleton.add_frame(entry.name, anchor, entry, motion, axis, pieces[0].body, name, friction)
         else:
             frame = skeleton.add_frame(entry.name, anchor, entry, body=pieces[0].body)
         skeleton.add_pieces(entry, frame, pieces)
@@ -233,7 +229,8 @@ class _Assembly:
         names = {c.name for c in self.skeleton.coordinates if c.kind in ("active", "passive")}
         for entry in self.actuators:
             if entry.name not in names:
-                own, known = str(entry.path[-1]), {n.removeprefix(f"{entry.leg}/") for n in names}
+                own = str(entry.path[-1])
+                known = {n.rpartition("/")[2] for n in names if n.rpartition("/")[0] == entry.leg}
                 self.note(entry.path, f"there is no joint coordinate {own!r}; {_hint(own, known)}")
 
     def guesses(self, platform: spec.Platform | None) -> tuple[dict[str, dict[str, Any]], dict[str, Any]]:
@@ -246,9 +243,7 @@ class _Assembly:
             if self.planar:
                 placed["r"] = self.planar_turn(platform)
                 if not is_zero(at["xyz".index(PLANES[self.robot.plane][2][-1])]):
-                    self.note(
-                        ("platform", "at"), f"leaves the plane {self.robot.plane}; give 0 along its normal"
-                    )
+                    self.note(("platform", "at"), f"leaves the plane {self.robot.plane}; give 0 along its normal")
         modes: dict[str, Any] = self.robot.assembly or {"default": {}}
         start = {mode: placed | self.expanded(values, ("assembly", mode)) for mode, values in modes.items()}
         return start, self.expanded(self.robot.home, ("home",))

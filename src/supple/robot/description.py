@@ -37,9 +37,7 @@ class Q:
     def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
         return core_schema.no_info_plain_validator_function(_parsed)
 
-    def __get_pydantic_json_schema__(
-        self, schema: CoreSchema, handler: GetJsonSchemaHandler
-    ) -> dict[str, Any]:
+    def __get_pydantic_json_schema__(self, schema: CoreSchema, handler: GetJsonSchemaHandler) -> dict[str, Any]:
         return {
             "anyOf": [{"type": "number"}, {"type": "string"}],
             "description": f"{self.dimension}, SI without a unit; may use parameters and + - * / ^",
@@ -59,9 +57,7 @@ Angle = Annotated[Any, Q("angle")]
 Length = Annotated[Any, Q("length")]
 Size = Annotated[Any, Q("length", above=0)]
 Vector = Annotated[list[Length], Field(min_length=3, max_length=3)]
-Direction = (
-    Literal["x", "y", "z", "-x", "-y", "-z"] | Annotated[list[Number], Field(min_length=3, max_length=3)]
-)
+Direction = Literal["x", "y", "z", "-x", "-y", "-z"] | Annotated[list[Number], Field(min_length=3, max_length=3)]
 Name = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_][A-Za-z0-9_.\-]{0,63}$")]
 Identifier = Annotated[str, StringConstraints(pattern=r"^[A-Za-z_][A-Za-z0-9_]{0,63}$")]
 Reference = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_][A-Za-z0-9_.\-/]{0,129}$")]
@@ -84,9 +80,7 @@ def one_of(*keys: str) -> Any:
         if len(given) != 1:
             wanted = ", ".join(keys)
             found = "none is given" if not given else f"{' and '.join(given)} are given"
-            raise PydanticCustomError(
-                "one_of", "needs exactly one of {wanted}; {found}", {"wanted": wanted, "found": found}
-            )
+            raise PydanticCustomError("one_of", "needs exactly one of {wanted}; {found}", {"wanted": wanted, "found": found})
         return self
 
     return _model_validator(mode="after")(check)
@@ -192,9 +186,9 @@ class Rigid(Model):
 
     mass: Annotated[Any, Q("mass", least=0)]
     center: Vector | None = None
-    first_moments: (
-        Annotated[list[Annotated[Any, Q("first moment of mass")]], Field(min_length=3, max_length=3)] | None
-    ) = None
+    first_moments: Annotated[list[Annotated[Any, Q("first moment of mass")]], Field(min_length=3, max_length=3)] | None = (
+        None
+    )
     inertia: Inertia | None = None
     inertia_at_origin: Inertia | None = None
 

@@ -38,14 +38,10 @@ def entries(description: Description, section: str) -> list[Entry]:
             prefix = f"{template}{index + 1}"
             for name, part in getattr(leg, section).items():
                 path = ("legs", template, section, name)
-                made.append(
-                    Entry(f"{prefix}/{name}", resolve(part, known, path, scope), path, prefix, template)
-                )
+                made.append(Entry(f"{prefix}/{name}", resolve(part, known, path, scope), path, prefix, template))
     return made
 
 
 def resolved(description: Description, section: str) -> Any:
     """A section outside the legs with numbers in place of quantities."""
-    return resolve(
-        getattr(description.robot, section), description.parameters, (section,), Scope(description.tree)
-    )
+    return resolve(getattr(description.robot, section), description.parameters, (section,), Scope(description.tree))

@@ -35,9 +35,7 @@ def joint_of(entry: Entry) -> Joint:
 def _row(link: spec.Link) -> tuple[str, list[Array], Array, Array]:
     mixed = [k for k in _PLAIN if getattr(link, k) is not None]
     if mixed:
-        raise EntryError(
-            f"a Khalil-Kleinfinger row (with a:) has no {mixed[0]!r}; use parent: for plain frames"
-        )
+        raise EntryError(f"a Khalil-Kleinfinger row (with a:) has no {mixed[0]!r}; use parent: for plain frames")
     if link.sigma is None:
         raise EntryError("needs sigma: 0 revolute, 1 prismatic or 2 fixed")
     R, p = khalil_kleinfinger(**{k: getattr(link, k) or 0 for k in _ROW[2:]})
@@ -47,9 +45,7 @@ def _row(link: spec.Link) -> tuple[str, list[Array], Array, Array]:
 def _plain(link: spec.Link) -> tuple[str, list[Array], Array, Array]:
     mixed = [k for k in _ROW if getattr(link, k) is not None]
     if mixed:
-        raise EntryError(
-            f"{mixed[0]!r} belongs to a Khalil-Kleinfinger row; give the parent as a: instead of parent:"
-        )
+        raise EntryError(f"{mixed[0]!r} belongs to a Khalil-Kleinfinger row; give the parent as a: instead of parent:")
     motion = link.joint or "fixed"
     given = link.axis if link.axis is not None else (["x", "y"] if motion == "universal" else "z")
     several = isinstance(given, list) and any(isinstance(a, (str, list)) for a in given)
@@ -84,9 +80,7 @@ def _names(entry: Entry, motion: str, count: int) -> tuple[str, ...]:
     given = entry.part.q
     if count == 0:
         if given is not None:
-            raise EntryError(
-                "a fixed joint has no coordinate q; remove q, or give a joint: (sigma: in a row)"
-            )
+            raise EntryError("a fixed joint has no coordinate q; remove q, or give a joint: (sigma: in a row)")
         return ()
     if given is None:
         bare = entry.name.split("/")[-1]

@@ -16,6 +16,7 @@ from supple.robot.bodies.section import cross_section
 from supple.robot.entries import EntryError, resolved
 from supple.robot.geometry import beam_frame, direction, point
 from supple.robot.reader import Description
+from supple.robot.values import is_number
 
 _LARGEST = 1e20  # of a mass, an inertia or a stiffness, in SI units
 
@@ -93,6 +94,6 @@ def _checked(body: Body) -> Body:
     for part in (body.MS_r, body.I_rr, body.M_ee, body.K_ee):
         numbers += list(part.ravel())
     for number in numbers:
-        if isinstance(number, (int, float, Fraction)) and not abs(number) <= _LARGEST:
+        if is_number(number) and not abs(number) <= _LARGEST:
             raise EntryError("its mass, inertia or stiffness is out of range; check its sizes and units")
     return body

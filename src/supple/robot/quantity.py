@@ -154,9 +154,7 @@ class _Parser:
         while position < len(text.rstrip()):
             match = _TOKEN.match(text, position)
             if match is None:
-                raise QuantityError(
-                    f"cannot read {text[position : position + 10].strip()!r} as a number with a unit"
-                )
+                raise QuantityError(f"cannot read {text[position : position + 10].strip()!r} as a number with a unit")
             number, name, sign = match.groups()
             self.tokens.append(("number", number) if number else ("name", name) if name else ("sign", sign))
             position = match.end()
@@ -269,9 +267,7 @@ def _evaluate(tree: tuple[Any, ...], scope: Mapping[str, Value]) -> Value:
     match tree[0]:
         case "+" | "-":
             if a.dimension is not None and b.dimension is not None and a.dimension != b.dimension:
-                raise QuantityError(
-                    f"adds {describe(a.dimension)} and {describe(b.dimension)}; terms need the same units"
-                )
+                raise QuantityError(f"adds {describe(a.dimension)} and {describe(b.dimension)}; terms need the same units")
             dims = b.dimension if a.dimension is None else a.dimension
             return Value(_in_range(a.number + b.number if tree[0] == "+" else a.number - b.number), dims)
         case "*":
@@ -321,12 +317,7 @@ def _exact_root(x: Any, rounded: float) -> Any:
 
 
 def _power(a: Value, b: Value) -> Value:
-    if (
-        _symbolic(b.number)
-        or b.dimension not in (None, NONE)
-        or b.number != int(b.number)
-        or abs(b.number) > 12
-    ):
+    if _symbolic(b.number) or b.dimension not in (None, NONE) or b.number != int(b.number) or abs(b.number) > 12:
         raise QuantityError("needs a whole exponent between -12 and 12; a root is written sqrt(...)")
     exponent = int(b.number)
     if exponent < 0 and not _symbolic(a.number) and a.number == 0:

@@ -32,15 +32,11 @@ def read(path: Path, settings: Mapping[str, Any] | None = None) -> Description:
     return describe_text(read_text(path), shown(str(path), most=1000), settings, path.stem)
 
 
-def describe_text(
-    text: str, file: str, settings: Mapping[str, Any] | None = None, name: str = "robot"
-) -> Description:
+def describe_text(text: str, file: str, settings: Mapping[str, Any] | None = None, name: str = "robot") -> Description:
     """The Description of a robot file's text: structure, values and references judged together."""
     tree = read_tree(text, file)
     if not isinstance(tree.value, dict):
-        raise RobotFileError(
-            [f"{file}:1: must hold keys such as space, links and bodies, not {_kind(tree.value)}"]
-        )
+        raise RobotFileError([f"{file}:1: must hold keys such as space, links and bodies, not {_kind(tree.value)}"])
     structure = list(tree.problems)
     robot: Robot | None
     try:

@@ -94,9 +94,7 @@ class _References:
                 text = "is not connected: no link carries it; add a link or remove it"
                 self.problems.append(self.tree.problem(("bodies", name), text))
         if not self.robot.links and not self.robot.legs and self.robot.platform is None:
-            self.problems.append(
-                self.tree.problem(("links",), "there are no links; a robot needs at least one")
-            )
+            self.problems.append(self.tree.problem(("links",), "there are no links; a robot needs at least one"))
 
     # Links -------------------------------------------------------------------------------------------------
 
@@ -125,9 +123,7 @@ class _References:
         leg, _, own = name.partition("/")
         for template in self.written("legs"):
             count = self.robot.legs[template].count if template in self.robot.legs else 64
-            if own in self.written("legs", template, "links") and leg in {
-                f"{template}{k + 1}" for k in range(count)
-            }:
+            if own in self.written("legs", template, "links") and leg in {f"{template}{k + 1}" for k in range(count)}:
                 return template, own
         return None
 
@@ -150,14 +146,10 @@ class _References:
             here: _Place | None = place
             while here is not None and here.path not in seen:
                 seen.append(here.path)
-                here = (
-                    self.owner(_parent(here.part), here.template) if _parent(here.part) not in BASE else None
-                )
+                here = self.owner(_parent(here.part), here.template) if _parent(here.part) not in BASE else None
             if here is not None:
                 text = "which never reaches the base; let the chain start there"
-                self.problems.append(
-                    self.tree.problem(place.path, f"hangs on {_parent(place.part)!r}, {text}")
-                )
+                self.problems.append(self.tree.problem(place.path, f"hangs on {_parent(place.part)!r}, {text}"))
 
 
 def _misspelt(value: dict[str, Any]) -> bool:

@@ -4,10 +4,11 @@ taken over by the closure. Coordinates keep their names; their order may change.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
-from supple.robot.bodies.record import Array, Body, Marker, eye, is_zero, moved, moved_marker, zeros
+from supple.robot.bodies.record import Array, Body, Marker, eye, hat, is_zero, moved, moved_marker, zeros
 from supple.robot.mechanism import Anchor, Closure, Coordinate, Frame, Mechanism
 
 
@@ -223,4 +224,64 @@ def _renumbered(
         closures=tuple(replace(c, first=anchor(c.first), second=anchor(c.second)) for c in mechanism.closures),
         points={k: anchor(a) for k, a in mechanism.points.items()},
         platform=platform,
+    )
+
+
+# Base parameters -----------------------------------------------------------------------------------------------------
+
+
+def regrouped(mechanism: Mechanism) -> Mechanism:
+    """Masses moved onto the body before (Khalil's base parameters): what hangs on a point moves as a point mass there.
+
+    In the plane, a body fixed to a node gives its whole inertia to the node's rotation too."""
+    frames = list(mechanism.frames)
+    for index in reversed(range(len(frames))):
+        frame = frames[index]
+        if frame.parent < 0 or frame.motion not in ("fixed", "revolute", "spherical") or is_zero(frame.body.mass):
+            continue
+        parent = frames[frame.parent]
+        turning = frame.body.I_rr[2, 2] if mechanism.planar and frame.motion == "fixed" and _about_z(frame) else 0
+        frames[frame.parent] = replace(parent, body=_with_point(parent.body, frame.marker, frame.body.mass, turning))
+        I_rr = frame.body.I_rr.copy()
+        I_rr[2, 2] = I_rr[2, 2] - turning
+        frames[index] = replace(frame, body=replace(frame.body, mass=0, I_rr=I_rr))
+    return replace(mechanism, frames=tuple(frames))
+
+
+def _about_z(frame: Frame) -> bool:
+    """Whether the frame and the body it sits on both have z along the plane's normal."""
+    return not is_zero(frame.marker.Phi_r[2]) and is_zero(frame.marker.rotation[:, 2] - eye()[:, 2])
+
+
+def _with_point(body: Body, marker: Marker, mass: Any, turning: Any) -> Body:
+    """A body with a point mass (and a rotary inertia about z) at a marker."""
+    n = len(body.coordinates)
+    r, P = marker.position, marker.Phi_d
+    T = marker.Phi_r[2]
+    one = eye()
+    beta = body.beta + mass * (hat(r) @ P)
+    beta[2] = beta[2] + turning * T
+    I_rr = body.I_rr + mass * (hat(r).T @ hat(r))
+    I_rr[2, 2] = I_rr[2, 2] + turning
+    lam, I_re, I_ee, M_ee = body.lam.copy(), body.I_re.copy(), body.I_ee.copy(), body.M_ee.copy()
+    for k in range(n):
+        if is_zero(P[:, k]) and is_zero(T[k]):
+            continue
+        I_re[k] = I_re[k] + mass * ((r @ P[:, k]) * one - np.outer(P[:, k], r))
+        for i in range(n):
+            a, b = P[:, i], P[:, k]
+            lam[i, k] = lam[i, k] + mass * (hat(a) @ b)
+            I_ee[i, k] = I_ee[i, k] + mass * ((a @ b) * one - np.outer(b, a))
+            M_ee[i, k] = M_ee[i, k] + mass * (a @ b) + turning * T[i] * T[k]
+    return replace(
+        body,
+        mass=body.mass + mass,
+        MS_r=body.MS_r + mass * r,
+        I_rr=I_rr,
+        MS_de=body.MS_de + mass * P,
+        beta=beta,
+        lam=lam,
+        I_re=I_re,
+        I_ee=I_ee,
+        M_ee=M_ee,
     )

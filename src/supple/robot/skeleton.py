@@ -176,9 +176,7 @@ class Skeleton:
             return None
         k = int(np.argmax([abs(float(x)) for x in normal]))
         if abs(float(normal[k])) < 1 - 1e-9:
-            raise EntryError(
-                "one of the joint's axes must point along the normal of the plane; change rotate"
-            )
+            raise EntryError("one of the joint's axes must point along the normal of the plane; change rotate")
         return (*(a for i, a in enumerate("xyz") if i != k), "r" + "xyz"[k])
 
     # Places on links ---------------------------------------------------------------------------------------
@@ -217,9 +215,7 @@ def _fraction(x: Any, length: Any) -> Any:
     if is_zero(x - length):
         return 1
     if not isinstance(x, (int, float, Fraction)) or not isinstance(length, (int, float, Fraction)):
-        raise EntryError(
-            "where this sits on the beam depends on a kept parameter; say on: end, middle or start"
-        )
+        raise EntryError("where this sits on the beam depends on a kept parameter; say on: end, middle or start")
     value = x / float(length) if isinstance(x, float) else Fraction(x) / Fraction(length)
     return 0 if value < 1e-9 else 1 if value > 1 - 1e-9 else value
 

@@ -79,11 +79,7 @@ class Finding:
 def structure_problems(error: ValidationError, tree: Tree) -> list[str]:
     """pydantic's findings, one line each, with the file's lines and a did-you-mean for misspelt keys."""
     findings = [Finding(found, tree) for found in error.errors(include_url=False)]
-    meant = {
-        (*f.path[:-1], f.hint().split("'")[1])
-        for f in findings
-        if f.kind == "extra_forbidden" and "'" in f.hint()
-    }
+    meant = {(*f.path[:-1], f.hint().split("'")[1]) for f in findings if f.kind == "extra_forbidden" and "'" in f.hint()}
     lines = []
     for finding in findings:
         if finding.kind == "missing" and finding.path in meant:
@@ -176,9 +172,7 @@ def _drop(value: Any, path: Path_) -> None:
     for part in path:
         here = chain[-1]
         inside = (
-            part in here
-            if isinstance(here, dict)
-            else isinstance(here, list) and isinstance(part, int) and part < len(here)
+            part in here if isinstance(here, dict) else isinstance(here, list) and isinstance(part, int) and part < len(here)
         )
         if not inside:
             break

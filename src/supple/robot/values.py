@@ -63,9 +63,7 @@ def check(value: Value, rule: Q) -> None:
             raise QuantityError("must be a number, not a kept parameter")
         return  # a symbol that the caller keeps
     if x != 0 and not 1 / _LARGEST <= abs(x) <= _LARGEST:
-        raise QuantityError(
-            f"is out of range: numbers lie between {1 / _LARGEST:g} and {_LARGEST:g} in SI units"
-        )
+        raise QuantityError(f"is out of range: numbers lie between {1 / _LARGEST:g} and {_LARGEST:g} in SI units")
     if rule.whole and x != int(x):
         raise QuantityError("must be a whole number")
     if rule.above is not None and not x > rule.above:
@@ -181,9 +179,7 @@ def _setting(name: str, given: Quantity, default: Value, known: Mapping[str, Val
     return value
 
 
-def leg_scope(
-    robot: Robot, name: str, index: int, parameters: Mapping[str, Value], scope: Scope
-) -> dict[str, Value]:
+def leg_scope(robot: Robot, name: str, index: int, parameters: Mapping[str, Value], scope: Scope) -> dict[str, Value]:
     """What values of leg number index+1 may refer to: parameters, i, n, its entry of every varied list."""
     leg = robot.legs[name]
     known = {**parameters, "i": Value(index + 1, None), "n": Value(leg.count, None)}

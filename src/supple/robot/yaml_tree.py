@@ -79,9 +79,7 @@ def read_text(path: Path) -> str:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1
-        raise RobotFileError(
-            [f"{file}:{line}: is not UTF-8 text (byte {error.start}); save it as UTF-8"]
-        ) from error
+        raise RobotFileError([f"{file}:{line}: is not UTF-8 text (byte {error.start}); save it as UTF-8"]) from error
 
 
 def shown(text: str, most: int = 70) -> str:
@@ -104,14 +102,10 @@ def read_tree(text: str, file: str) -> Tree:
     except MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         where = f"{file}:{mark.line + 1}" if mark else f"{file}:1"
-        raise RobotFileError(
-            [f"{where}: is not valid YAML: {_one_line(error.problem or error.context)}"]
-        ) from error
+        raise RobotFileError([f"{where}: is not valid YAML: {_one_line(error.problem or error.context)}"]) from error
     except ReaderError as error:
         line = text.count("\n", 0, error.position) + 1
-        raise RobotFileError(
-            [f"{file}:{line}: is not valid YAML: holds a control character; remove it"]
-        ) from error
+        raise RobotFileError([f"{file}:{line}: is not valid YAML: holds a control character; remove it"]) from error
     except (YAMLError, ValueError) as error:
         raise RobotFileError([f"{file}:1: is not valid YAML: {_one_line(str(error))}"]) from error
     except RecursionError as error:
