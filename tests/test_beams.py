@@ -323,8 +323,8 @@ def elastica_tip(load: float) -> tuple[float, float]:
 
 
 def test_segments_follow_the_elastica() -> None:
-    """P L^2 / E I = 1: the tip of the elastica drops by 0.30172 L and comes back by 0.05643 L. Segments with frames of their own
-    converge to it with h^2; elements in one frame give P L^3/3EI = 0.333 L and no shortening at all."""
+    """P L^2 / E I = 1: the tip of the elastica drops by 0.30172 L and comes back by 0.05643 L. Segments with frames of
+    their own converge to it with h^2; elements in one frame give P L^3/3EI = 0.333 L and no shortening at all."""
     x, y = elastica_tip(1.0)
     assert (1 - x, y) == pytest.approx((0.05643, 0.30172), abs=1e-5)
     load = [0.0, EI["y"], 0.0]

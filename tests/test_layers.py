@@ -20,9 +20,10 @@ ROOMS = {
     "model": {"backends", "formulations", "robot", "errors"},
     "analyses": {"model", "results", "errors"},
     "views": {"results", "errors"},
-    "pipeline": {"errors", "expr", "robot", "formulations", "backends", "model"},
+    "models": {"errors", "expr", "robot", "formulations"},
+    "pipeline": {"errors", "models", "expr", "robot", "formulations", "backends", "model"},
     "tour": {"errors", "pipeline", "analyses", "views"},
-    "cli": {"errors", "robot", "pipeline", "analyses", "views", "backends", "tour"},
+    "cli": {"errors", "models", "robot", "pipeline", "analyses", "views", "backends", "tour"},
 }
 # modules of formulations that methods share; the methods themselves never import each other
 SHARED = {"kinematics", "equations", "quadratic", "polynomial", "bodies"}

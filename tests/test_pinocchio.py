@@ -65,7 +65,7 @@ def arm(joints: list[str], seed: int) -> list[Link]:
                 float(rng.uniform(0.5, 5)),
                 rng.uniform(-0.2, 0.2, 3),
                 inertia,
-            )  # fmt: skip
+            )
         )
     return links
 

@@ -29,7 +29,11 @@ def locate(robot: str | Path) -> Path:
     if isinstance(robot, str) and robot in gallery():
         return GALLERY / f"{robot}.yaml"
     path = Path(robot)
-    if not path.exists() and path.suffix not in (".yaml", ".yml"):
+    try:
+        there = path.exists()
+    except OSError:
+        there = False
+    if not there and path.suffix not in (".yaml", ".yml"):
         from difflib import get_close_matches
 
         close = get_close_matches(str(robot), gallery(), n=1)

@@ -155,10 +155,7 @@ def driver(f: Function) -> str:
         f"            supple_gather(supple_in_{k}, in[{k}] + first * step[{k}], {n}, step[{k}], live);"
         for k, n in enumerate(ins)
     ]
-    scatters = [
-        f"        supple_scatter(out[{k}] + first * {n}, supple_out_{k}, {n}, live);"
-        for k, n in enumerate(outs)
-    ]
+    scatters = [f"        supple_scatter(out[{k}] + first * {n}, supple_out_{k}, {n}, live);" for k, n in enumerate(outs)]
     direct = [f"in[{k}] + first * step[{k}]" for k in range(len(ins))]
     direct += [f"out[{k}] + first * {n}" for k, n in enumerate(outs)]
     return _file("batch.h") + _DRIVER.format(

@@ -65,9 +65,7 @@ def shared_library(source: str, flags: tuple[str, ...] = (), compiler: Command |
     """The path of the shared library made of `source`, compiled now or taken from the cache."""
     compiler = compiler or find_compiler()
     if compiler is None:
-        raise BackendError(
-            "no C compiler found: install gcc or clang, or `pip install ziglang`, or set SUPPLE_CC"
-        )
+        raise BackendError("no C compiler found: install gcc or clang, or `pip install ziglang`, or set SUPPLE_CC")
     tuning, identity = _identity(compiler)
     options = (*FLAGS, *tuning, *_LIBRARY, *flags)
     key = _digest("\0".join([source, *options, identity]).encode())
@@ -128,9 +126,7 @@ def _identity(compiler: Command) -> tuple[Command, str]:
     """
     for tuning in _TUNING:
         try:
-            return tuning, shlex.join(compiler) + _run(
-                (*compiler, *FLAGS, *tuning, "-dM", "-E", "-x", "c", os.devnull)
-            )
+            return tuning, shlex.join(compiler) + _run((*compiler, *FLAGS, *tuning, "-dM", "-E", "-x", "c", os.devnull))
         except BackendError:
             if not tuning:
                 raise

@@ -40,9 +40,7 @@ class Native:
     def __call__(self, **inputs: Any) -> dict[str, Array]:
         tables, batch = self._tables(inputs)
         count = int(np.prod(batch)) if batch else 1
-        outputs = {
-            name: np.empty((count, array.size), self.kind) for name, array in self.function.outputs.items()
-        }
+        outputs = {name: np.empty((count, array.size), self.kind) for name, array in self.function.outputs.items()}
         pieces = self._pieces(count)
         if len(pieces) == 1:
             self._run(tables, outputs, 0, count)
@@ -50,10 +48,7 @@ class Native:
             with ThreadPoolExecutor(len(pieces)) as pool:
                 for done in [pool.submit(self._run, tables, outputs, *piece) for piece in pieces]:
                     done.result()
-        return {
-            name: outputs[name].reshape((*batch, *array.shape))
-            for name, array in self.function.outputs.items()
-        }
+        return {name: outputs[name].reshape((*batch, *array.shape)) for name, array in self.function.outputs.items()}
 
     def _pieces(self, count: int) -> list[tuple[int, int]]:
         """Start and end of each thread's share, whole blocks of lanes."""
@@ -87,14 +82,10 @@ class Native:
         for name, symbols in f.inputs.items():
             array = np.asarray(inputs[name])
             if array.dtype.kind == "c":
-                raise TypeError(
-                    f"{f.name}: input {name} is complex; compiled functions are real, use interpret(f)"
-                )
+                raise TypeError(f"{f.name}: input {name} is complex; compiled functions are real, use interpret(f)")
             lead = array.ndim - symbols.ndim
             if lead < 0 or array.shape[lead:] != symbols.shape:
-                raise ValueError(
-                    f"{f.name}: input {name} has shape {array.shape}, expected (..., {symbols.shape})"
-                )
+                raise ValueError(f"{f.name}: input {name} has shape {array.shape}, expected (..., {symbols.shape})")
             rows.append(array.astype(self.kind, copy=False).reshape(*array.shape[:lead], symbols.size))
         batch = np.broadcast_shapes(*(a.shape[:-1] for a in rows)) if rows else ()
         count = int(np.prod(batch)) if batch else 1
@@ -121,9 +112,7 @@ def native(f: Function, *, lanes: int = 1, single: bool = False, threads: int = 
     try:
         library = ctypes.CDLL(str(path))
     except OSError as problem:
-        raise BackendError(
-            f"the compiled {f.name} cannot be loaded: {problem}; see SUPPLE_CACHE"
-        ) from problem
+        raise BackendError(f"the compiled {f.name} cannot be loaded: {problem}; see SUPPLE_CACHE") from problem
     library.supple_batch.restype = None
     return Native(f, lanes, single, threads, library)
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -84,8 +86,24 @@ class Function:
         return sum(self.counts[op] for op in ARITHMETIC)
 
 
+_parameters: ContextVar[Array | None] = ContextVar("parameters", default=None)
+
+
+@contextmanager
+def kept_parameters(symbols: Array) -> Iterator[None]:
+    """Functions made inside have these symbols as an additional input `p`."""
+    token = _parameters.set(symbols if symbols.size else None)
+    try:
+        yield
+    finally:
+        _parameters.reset(token)
+
+
 def function(name: str, inputs: Mapping[str, Any], outputs: Mapping[str, Any]) -> Function:
-    """A Function from anything array-like."""
+    """A Function from anything array-like, with the kept parameters among its inputs."""
+    kept = _parameters.get()
+    if kept is not None:
+        inputs = {**inputs, "p": kept}
 
     def arrays(named: Mapping[str, Any]) -> dict[str, Array]:
         return {key: np.asarray(value, dtype=object) for key, value in named.items()}

@@ -47,7 +47,7 @@ def equilibrium(model: Model, q: Array, tolerance: float = 1e-10, **loads: Any) 
         f = model.forces(q, friction=False, **loads)
         lam = least_squares(A.T, f)
         Z, _, _ = null_space(A)
-        scale = max(1.0, float(np.abs(f).max()))
+        scale = max(1.0, float(np.abs(f).max(initial=0.0)))
         gap = np.concatenate([model.residual(q) if n_loops else np.zeros(0), np.zeros(len(hold))])
         imbalance = Z.T @ f
         near = max(tolerance * scale, _rounding(model, q))
@@ -74,9 +74,13 @@ def _rounding(model: Model, q: Array) -> float:
 def _downhill(model: Model, Z: Array, K: Array, M: Array, imbalance: Array) -> Array:
     """Newton's step to equilibrium; along motions with negative stiffness it goes down instead of up to an unstable one."""
     reduced = Z.T @ K @ Z
-    squares, shapes = eigh(0.5 * (reduced + reduced.T), Z.T @ M @ Z)
-    if not len(squares):
+    if not Z.shape[1]:
         return np.zeros(0)
+    inertia = Z.T @ M @ Z
+    try:
+        squares, shapes = eigh(0.5 * (reduced + reduced.T), inertia)
+    except (np.linalg.LinAlgError, ValueError) as error:
+        raise PoseError(model.massless(inertia, Z)) from error
     pull = shapes.T @ imbalance
     idle = np.abs(squares) < 1e-9 * np.abs(squares).max()
     if np.any(idle & (np.abs(pull) > 1e-6 * (1.0 + np.abs(pull).max()))):

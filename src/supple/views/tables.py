@@ -12,7 +12,7 @@ from supple.results import Check, Modes
 
 
 def _console() -> Console:
-    return Console(highlight=False, soft_wrap=False)
+    return Console(highlight=False, soft_wrap=False, emoji=False)
 
 
 def _table(*columns: str, title: str | None = None) -> Table:

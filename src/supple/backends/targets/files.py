@@ -23,9 +23,7 @@ def deliver(folder: Path, texts: Mapping[str, str]) -> list[Path]:
             with contextlib.suppress(OSError):
                 made.rmdir()
         reason = problem.strerror or str(problem)
-        raise SuppleError(
-            f"nothing was written to {folder}: {reason}; choose a folder that can be written"
-        ) from problem
+        raise SuppleError(f"nothing was written to {folder}: {reason}; choose a folder that can be written") from problem
 
 
 def _store(folder: Path, texts: Mapping[str, str]) -> list[Path]:

@@ -26,17 +26,20 @@ def c_element(name: str, i: int) -> str:
     return f"{name}[{i}]"
 
 
-def heading(package: Package, names: Mapping[str, str], element: Element = c_element) -> list[str]:
-    """Lines about a package; `names` are the identifiers of its signals in the language at hand.
+def heading(
+    package: Package, inputs: Mapping[str, str], outputs: Mapping[str, str], element: Element = c_element
+) -> list[str]:
+    """Lines about a package; `inputs` and `outputs` are the identifiers of its signals in the language at hand.
 
     The first two lines are the same for every package: a Python file reads its encoding from there.
     """
+    f = package.function
     about = textwrap.wrap(shown(package.about, _ABOUT), _WIDTH)
     lines = [NOTICE, "", f"robot: {shown(package.robot)}", f"model: {shown(package.model)}", *about]
     lines += ["", _operations(package)]
-    for title, signals, arrays in (
-        ("inputs", package.inputs, package.function.inputs),
-        ("outputs", package.outputs, package.function.outputs),
+    for title, signals, names, arrays in (
+        ("inputs", package.inputs, inputs, f.inputs),
+        ("outputs", package.outputs, outputs, f.outputs),
     ):
         lines += ["", f"{title}:" if signals else f"{title}: none"]
         for signal in ordered(signals, arrays):

@@ -47,15 +47,9 @@ class Identifiers:
     outputs: Mapping[str, str]
     more: Names
 
-    @property
-    def arrays(self) -> dict[str, str]:
-        return {**self.inputs, **self.outputs}
-
 
 def identifiers(f: Function, name: str, names: Names) -> Identifiers:
     """Identifiers of f, called `name`."""
-    if set(f.inputs) & set(f.outputs):
-        raise BackendError(f"function {name}: an input and an output have the same name")
     own = names.unique(name)
     inputs = {key: names.unique(key) for key in f.inputs}
     return Identifiers(own, inputs, {key: names.unique(key) for key in f.outputs}, names)
@@ -65,18 +59,15 @@ def listing(package: Package, ids: Identifiers, dialect: Dialect) -> Iterator[st
     """The statements that compute the outputs: inputs by their labels first, then the operations in order."""
     f = package.function
     text: dict[Expr, str] = {}
+    used = {n for n in f.nodes if n.op == "symbol"}
     for signal in ordered(package.inputs, f.inputs):
         words = element_words(signal.name, signal.labels)
         for i, (x, wanted) in enumerate(zip(f.inputs[signal.name].ravel(), words, strict=True)):
-            if x in _used(f):
+            if x in used:
                 text[x] = ids.more.unique(wanted)
                 value = dialect.element(ids.inputs[signal.name], i)
                 yield dialect.define.format(name=text[x], value=value)
     yield from _operations(f, ids, dialect, text)
-
-
-def _used(f: Function) -> set[Expr]:
-    return {n for n in f.nodes if n.op == "symbol"}
 
 
 def _operations(f: Function, ids: Identifiers, dialect: Dialect, text: dict[Expr, str]) -> Iterator[str]:
@@ -115,9 +106,7 @@ def _value(node: Expr, operand: Callable[..., str], dialect: Dialect) -> str:
     raise BackendError(f"the operation {node.op} cannot be printed")
 
 
-def _places(
-    f: Function, ids: Identifiers, dialect: Dialect
-) -> tuple[dict[Expr, list[str]], list[tuple[str, Any]]]:
+def _places(f: Function, ids: Identifiers, dialect: Dialect) -> tuple[dict[Expr, list[str]], list[tuple[str, Any]]]:
     """Where in the outputs each node goes, and the outputs that are constants."""
     places: dict[Expr, list[str]] = {}
     constants: list[tuple[str, Any]] = []

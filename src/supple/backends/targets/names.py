@@ -20,9 +20,8 @@ _STEM = 40  # characters of the name of a model; MATLAB allows 63 with what is a
 _MACRO = 63  # characters of a name that C99 promises to tell apart
 _SHOWN = 72  # characters of a name in a comment
 _SPELT = {"μ": "u", "·": ".", "⋅": ".", "°": "deg", "Ω": "Ohm", "%": "percent", "×": "x", "⁄": "/", "−": "-"}
-_UNSAFE = re.compile(r"[^A-Za-z0-9 _+.,;()\[\]<>^'|~!@&#/*-]")
-# First words of macros of <stdint.h>, <math.h>, <errno.h>, <signal.h> and simstruc.h.
-_MACRO_WORDS = frozenset("E FP HAVE HUGE INT M MATH PRI PTRDIFF SCN SIG SIZE SS UINT WCHAR WINT".split())
+_UNSAFE = re.compile(r"[^A-Za-z0-9 _+.,:;=()\[\]<>^'|~!@&#/*-]")
+_MODELINE = re.compile(r"(?i)\b(vi|vim[0-9<>=]*|ex|local variables)\s*:")  # orders to an editor
 
 
 @cache
@@ -30,9 +29,7 @@ def reserved(language: str) -> frozenset[str]:
     """Words no identifier of `language` may be."""
     if language == "c":
         return RESERVED
-    lists: dict[str, str] = tomllib.loads(
-        (Path(__file__).parent / "reserved.toml").read_text(encoding="ascii")
-    )
+    lists: dict[str, str] = tomllib.loads((Path(__file__).parent / "reserved.toml").read_text(encoding="ascii"))
     return frozenset(lists[language].split())
 
 
@@ -43,9 +40,9 @@ def spelt(text: str) -> str:
 
 
 def shown(text: str, length: int = _SHOWN) -> str:
-    """`text` as it may stand in a comment or between quotes of any language."""
+    """`text` as it may stand in a comment or between double quotes of any language."""
     line = " ".join(_UNSAFE.sub("_", " ".join(spelt(text[: 4 * length]).split())).split())
-    line = re.sub(r"\*(?=/)|/(?=\*)", r"\g<0> ", line).replace("-*-", "-_-")
+    line = _MODELINE.sub(r"\1_", re.sub(r"\*(?=/)|/(?=\*)", r"\g<0> ", line)).replace("-*-", "-_-")
     return line if len(line) <= length else line[: length - 3] + "..."
 
 
@@ -58,19 +55,19 @@ def stem(package: Package) -> str:
     """ROBOT_MODEL: the name of the package's function and files, safe in every language and on every disk."""
     model = word(package.model, _STEM - 12) or "model"
     robot = word(package.robot, _STEM - 1 - len(model)) or "robot"
-    if robot[0].isdigit() or robot.lower().startswith(("supple", "fp")):
-        robot = f"robot_{robot}"[: _STEM - 1 - len(model)].rstrip("_")
     name = model if model.lower().startswith(f"{robot.lower()}_") else f"{robot}_{model}"
+    if name[0].isdigit() or name.lower().startswith("supple") or name.startswith("FP_"):
+        name = f"robot_{name}"[:_STEM].rstrip("_")
     taken = frozenset().union(*(reserved(x) for x in ("c", "python", "matlab", "rust", "files")))
     # int32_t and its kind are types of C
     clash = name in taken or name.lower() in taken or name.lower().endswith("_t")
-    return f"{name[: _STEM - 6]}_model" if clash else name
+    return f"{name[: _STEM - 6].rstrip('_')}_model" if clash else name
 
 
 def prefix(package: Package) -> str:
     """ROBOT: what the macros of a C header begin with."""
     robot = word(package.robot, 24).upper() or "ROBOT"
-    foreign = robot[0].isdigit() or robot.startswith("SUPPLE") or robot.split("_")[0] in _MACRO_WORDS
+    foreign = robot[0].isdigit() or robot.startswith("SUPPLE") or robot.split("_")[0] in reserved("macros")
     return f"ROBOT_{robot}" if foreign else robot
 
 

@@ -20,7 +20,7 @@ def damped(body: Body, spec: Damping | None) -> Body:
         return replace(body, D_ee=body.D_ee + spec.rayleigh.alpha * body.M_ee + spec.rayleigh.beta * body.K_ee)
     if spec.structural is not None:
         return replace(body, H_ee=body.H_ee + spec.structural * body.K_ee)
-    if not all(isinstance(x, (int, float, Fraction)) for x in body.M_ee.ravel()):
+    if not all(isinstance(x, (int, float, Fraction)) for x in [*body.M_ee.ravel(), *body.K_ee.ravel()]):
         raise TypeError("modal damping needs numbers")
     M, K = body.M_ee.astype(float), body.K_ee.astype(float)
     if not np.any(M):  # an elastic joint has no mass and so no modes of its own

@@ -1,0 +1,227 @@
+"""Models that can be generated: each name is a Function of a mechanism, ready to be optimised, compiled or exported.
+
+State inputs are those of the virtual tree: q, v and (where needed) a hold passive and platform coordinates too and are
+expected to close the loops.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from supple.errors import SuppleError
+from supple.expr.derivative import differentiate, pull_back, push_forward
+from supple.expr.function import Array, Function, function, kept_parameters
+from supple.expr.node import Expr, symbol
+from supple.formulations.articulated import Unsupported, forward_model, inverse_model, mass_model
+from supple.formulations.equations import Equations
+from supple.formulations.newton_euler import newton_euler
+from supple.robot.bodies.record import Body, is_zero
+from supple.robot.mechanism import Mechanism
+
+_DENSE = 2_000_000  # nodes a dense Jacobian may be made of; larger ones are given along a direction
+
+
+def mass(mechanism: Mechanism) -> Function:
+    """M and c of the closed robot in its active and elastic coordinates; of the virtual tree where loops do not allow it."""
+    independent = [c.name for c in mechanism.coordinates if c.kind in ("active", "elastic")]
+    try:
+        return mass_model(mechanism, independent)
+    except Unsupported:
+        equations = newton_euler(mechanism)
+        f = equations.forces
+        still = {x: 0 for x in f.inputs["lam"].ravel()} | {x: 0 for x in f.inputs["w"].ravel()}
+        c = _substituted(f.outputs["f"], {**still, **{x: 0 for x in f.inputs["a"]}})
+        inputs = {k: f.inputs[k] for k in ("q", "v", "g")} | {"direction": equations.inertia.inputs["direction"]}
+        column = _substituted(equations.inertia.outputs["f"], still)
+        return function("mass", inputs, {"M_direction": column, "c": c + f.outputs["coulomb"]})
+
+
+def inverse(mechanism: Mechanism) -> Function:
+    """tau and elastic accelerations from the state and the accelerations of the actuators."""
+    return _articulated(mechanism, inverse_model, "inverse")
+
+
+def forward(mechanism: Mechanism) -> Function:
+    """Accelerations of actuators and elastic coordinates from the state and tau."""
+    return _articulated(mechanism, forward_model, "forward")
+
+
+def _articulated(mechanism: Mechanism, make: Callable[[Mechanism], Function], name: str) -> Function:
+    try:
+        return make(mechanism)
+    except Unsupported as reason:
+        raise SuppleError(
+            f"{mechanism.name}: no {name} model in closed form, because of {reason}; "
+            "generate 'tree' and 'kinematics' and solve for the loop reactions, or use the Python Model"
+        ) from reason
+
+
+def tree(mechanism: Mechanism) -> Function:
+    """Generalised forces f = M a + c - J^T lam of the virtual tree, for any mechanism."""
+    f = newton_euler(mechanism).forces
+    return function("tree", f.inputs, {"f": f.outputs["f"] + f.outputs["coulomb"]})
+
+
+def kinematics(mechanism: Mechanism) -> Function:
+    """Loops (residual, J, J v, J a + b) and named points (position, velocity, acceleration, Jacobian)."""
+    equations = newton_euler(mechanism)
+    motion, points = equations.closure_motion, _same_inputs(equations, "points")
+    J = _rows(motion.outputs["velocity"], motion.inputs["v"])
+    point_J = _rows(points["velocity"].ravel(), motion.inputs["v"])
+    outputs = {
+        "residual": equations.closure.outputs["residual"],
+        "jacobian": J,
+        "closure_velocity": motion.outputs["velocity"],
+        "closure_acceleration": motion.outputs["acceleration"],
+        "point_position": points["position"],
+        "point_velocity": points["velocity"],
+        "point_acceleration": points["acceleration"],
+        "point_jacobian": point_J,
+    }
+    return function("kinematics", motion.inputs, {k: v for k, v in outputs.items() if v.size})
+
+
+def linear(mechanism: Mechanism) -> Function:
+    """M, D and K about a state at rest (columns along `direction`, one at a time, for large robots)."""
+    equations = newton_euler(mechanism)
+    f = equations.forces
+    rest = {x: 0 for x in f.inputs["v"].ravel()} | {x: 0 for x in f.inputs["a"].ravel()}
+    parts = {"M": equations.inertia, "D": equations.damping, "K": equations.stiffness}
+    inputs = {k: f.inputs[k] for k in ("q", "g", "lam", "w") if f.inputs[k].size}
+    direction = equations.inertia.inputs["direction"]
+    columns = {name: _substituted(part.outputs["f"], rest) for name, part in parts.items()}
+    if len(f.nodes) * mechanism.nv > _DENSE:
+        named = {f"{name}_direction": column for name, column in columns.items()}
+        return function("linear", {**inputs, "direction": direction}, named)
+    matrices = {name: _rows(column, direction) for name, column in columns.items()}
+    return function("linear", inputs, matrices)
+
+
+def regressor(mechanism: Mechanism) -> Function:
+    """Y of f = Y theta: forces linear in inertial, stiffness, damping and friction parameters (identification model)."""
+    spread, theta, _ = parametrised(mechanism)
+    with kept_parameters(theta):
+        f = newton_euler(spread).forces
+    still = {x: 0 for x in f.inputs["lam"].ravel()} | {x: 0 for x in f.inputs["w"].ravel()}
+    total = _substituted(f.outputs["f"] + f.outputs["coulomb"], still)
+    inputs = {k: f.inputs[k] for k in ("q", "v", "a", "g")}
+    if len(f.nodes) * len(theta) > _DENSE:
+        return function("regressor", {**inputs, "theta": theta}, {"Y_theta": total})
+    zero = {x: 0 for x in theta}
+    columns = [_substituted(push_forward(total, {x: 1}), zero) for x in theta]
+    return function("regressor", inputs, {"Y": np.stack(columns, axis=1)})
+
+
+def energy(mechanism: Mechanism) -> Function:
+    """Kinetic and elastic energy per frame, gravity, motors, and the power lost."""
+    f = newton_euler(mechanism).energy
+    return function("energy", {k: f.inputs[k] for k in ("q", "v", "g")}, f.outputs)
+
+
+MODELS: dict[str, Callable[[Mechanism], Function]] = {
+    "mass": mass,
+    "inverse": inverse,
+    "forward": forward,
+    "tree": tree,
+    "kinematics": kinematics,
+    "linear": linear,
+    "regressor": regressor,
+    "energy": energy,
+}
+
+
+def derivative(f: Function, wrt: str) -> Function:
+    """The exact derivative of a model along a direction of one of its inputs."""
+    if wrt not in f.inputs:
+        raise SuppleError(f"{f.name} has no input {wrt!r}; it has: {', '.join(f.inputs)}")
+    return differentiate(f, wrt)
+
+
+# Parts -----------------------------------------------------------------------------------------------------------------
+
+
+def parametrised(mechanism: Mechanism) -> tuple[Mechanism, Array, list[str]]:
+    """The mechanism with a symbol for every parameter forces are linear in, those symbols, and their names."""
+    theta: list[Expr] = []
+    names: list[str] = []
+
+    def new(name: str) -> Expr:
+        names.append(name)
+        theta.append(symbol(name))
+        return theta[-1]
+
+    frames = []
+    for frame in mechanism.frames:
+        frames.append(replace(frame, body=_flexible(frame.body, frame.name, new) if frame.body.flexible else
+                              _rigid(frame.body, frame.name, new)))  # fmt: skip
+    coordinates = []
+    for c in mechanism.coordinates:
+        changed = {}
+        for key, short in (("inertia", "IA"), ("viscous", "fv"), ("coulomb", "fs")):
+            if not is_zero(getattr(c, key)):
+                changed[key] = new(f"{short} {c.name}")
+        coordinates.append(replace(c, **changed))
+    made = np.empty(len(theta), dtype=object)
+    made[:] = theta
+    return replace(mechanism, frames=tuple(frames), coordinates=tuple(coordinates)), made, names
+
+
+def _rigid(body: Body, name: str, new: Callable[[str], Expr]) -> Body:
+    """Mass, first moments and inertia as symbols, where they are not zero."""
+    mass = body.mass if is_zero(body.mass) else new(f"m {name}")
+    MS, I = body.MS_r.copy(), body.I_rr.copy()
+    for i, axis in enumerate("xyz"):
+        if not is_zero(MS[i]):
+            MS[i] = new(f"m{axis} {name}")
+        for j in range(i, 3):
+            if not is_zero(I[i, j]):
+                I[i, j] = I[j, i] = new(f"{axis}{'xyz'[j]} {name}")
+    return replace(body, mass=mass, MS_r=MS, I_rr=I)
+
+
+def _flexible(body: Body, name: str, new: Callable[[str], Expr]) -> Body:
+    """A factor on the body's inertia, one on its stiffness, one on its damping."""
+    inertial = ("MS_r", "I_rr", "MS_de", "beta", "lam", "I_re", "I_ee", "M_ee")
+    changed: dict[str, Any] = {}
+    if not is_zero(body.mass):
+        factor = new(f"inertia {name}")
+        changed = {key: getattr(body, key) * factor for key in inertial} | {"mass": body.mass * factor}
+    changed["K_ee"] = body.K_ee * new(f"stiffness {name}")
+    if not is_zero(body.D_ee):
+        changed["D_ee"] = body.D_ee * new(f"damping {name}")
+    return replace(body, **changed)
+
+
+def _rows(outputs: Array, wrt: Array) -> Array:
+    """d outputs / d wrt, row by row (reverse mode)."""
+    rows = []
+    for k in range(outputs.size):
+        weights = np.full(outputs.size, 0, dtype=object)
+        weights[k] = 1
+        rows.append(pull_back(outputs.ravel(), weights, wrt))
+    return np.stack(rows) if rows else np.full((0, wrt.size), 0, dtype=object)
+
+
+def _same_inputs(equations: Equations, name: str) -> Mapping[str, Array]:
+    return getattr(equations, name).outputs
+
+
+def _substituted(outputs: Array, values: Mapping[Expr, Any]) -> Array:
+    """Outputs with symbols replaced by numbers or expressions."""
+    from supple.expr.function import topological
+    from supple.expr.node import BUILD
+
+    known: dict[Expr, Any] = dict(values)
+    for node in topological(outputs.ravel()):
+        if node.op != "symbol" and node not in known:
+            args = [known.get(a, a) if isinstance(a, Expr) else a for a in node.args]
+            same = all(x is y for x, y in zip(args, node.args, strict=True))
+            known[node] = node if same else BUILD[node.op](*args)
+    made = np.empty(outputs.size, dtype=object)
+    made[:] = [known.get(x, x) if isinstance(x, Expr) else x for x in outputs.ravel()]
+    return made.reshape(outputs.shape)
+

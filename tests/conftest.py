@@ -1,0 +1,16 @@
+"""Tests run BLAS on one thread: two are hundreds of times slower on small matrices and a busy machine."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+from threadpoolctl import threadpool_limits
+
+
+@pytest.fixture(scope="session", autouse=True)
+def one_thread() -> Iterator[None]:
+    import scipy.linalg  # noqa: F401  its BLAS must be loaded before the pools are limited
+
+    with threadpool_limits(limits=1):
+        yield
