@@ -26,7 +26,7 @@ ROOMS = {
     "cli": {"errors", "models", "robot", "pipeline", "analyses", "views", "backends", "tour"},
 }
 # modules of formulations that methods share; the methods themselves never import each other
-SHARED = {"kinematics", "equations", "quadratic", "polynomial", "bodies"}
+SHARED = {"kinematics", "equations", "quadratic", "polynomial", "bodies", "affine", "folding"}
 
 
 def modules() -> list[Path]:

@@ -16,7 +16,9 @@ from supple.errors import SuppleError
 from supple.expr.derivative import differentiate, pull_back, push_forward
 from supple.expr.function import Array, Function, function, kept_parameters
 from supple.expr.node import Expr, symbol
-from supple.formulations.articulated import Unsupported, forward_model, inverse_model, mass_model
+from supple.formulations.affine import Unsupported
+from supple.formulations.articulated import forward_model, inverse_model
+from supple.formulations.composite import mass_model
 from supple.formulations.equations import Equations
 from supple.formulations.newton_euler import newton_euler
 from supple.robot.bodies.record import Body, is_zero
@@ -33,8 +35,8 @@ def mass(mechanism: Mechanism) -> Function:
     except Unsupported:
         equations = newton_euler(mechanism)
         f = equations.forces
-        still = {x: 0 for x in f.inputs["lam"].ravel()} | {x: 0 for x in f.inputs["w"].ravel()}
-        c = _substituted(f.outputs["f"], {**still, **{x: 0 for x in f.inputs["a"]}})
+        still = dict.fromkeys(f.inputs["lam"].ravel(), 0) | dict.fromkeys(f.inputs["w"].ravel(), 0)
+        c = _substituted(f.outputs["f"], {**still, **dict.fromkeys(f.inputs["a"], 0)})
         inputs = {k: f.inputs[k] for k in ("q", "v", "g")} | {"direction": equations.inertia.inputs["direction"]}
         column = _substituted(equations.inertia.outputs["f"], still)
         return function("mass", inputs, {"M_direction": column, "c": c + f.outputs["coulomb"]})
@@ -89,7 +91,7 @@ def linear(mechanism: Mechanism) -> Function:
     """M, D and K about a state at rest (columns along `direction`, one at a time, for large robots)."""
     equations = newton_euler(mechanism)
     f = equations.forces
-    rest = {x: 0 for x in f.inputs["v"].ravel()} | {x: 0 for x in f.inputs["a"].ravel()}
+    rest = dict.fromkeys(f.inputs["v"].ravel(), 0) | dict.fromkeys(f.inputs["a"].ravel(), 0)
     parts = {"M": equations.inertia, "D": equations.damping, "K": equations.stiffness}
     inputs = {k: f.inputs[k] for k in ("q", "g", "lam", "w") if f.inputs[k].size}
     direction = equations.inertia.inputs["direction"]
@@ -106,12 +108,12 @@ def regressor(mechanism: Mechanism) -> Function:
     spread, theta, _ = parametrised(mechanism)
     with kept_parameters(theta):
         f = newton_euler(spread).forces
-    still = {x: 0 for x in f.inputs["lam"].ravel()} | {x: 0 for x in f.inputs["w"].ravel()}
+    still = dict.fromkeys(f.inputs["lam"].ravel(), 0) | dict.fromkeys(f.inputs["w"].ravel(), 0)
     total = _substituted(f.outputs["f"] + f.outputs["coulomb"], still)
     inputs = {k: f.inputs[k] for k in ("q", "v", "a", "g")}
     if len(f.nodes) * len(theta) > _DENSE:
         return function("regressor", {**inputs, "theta": theta}, {"Y_theta": total})
-    zero = {x: 0 for x in theta}
+    zero = dict.fromkeys(theta, 0)
     columns = [_substituted(push_forward(total, {x: 1}), zero) for x in theta]
     return function("regressor", inputs, {"Y": np.stack(columns, axis=1)})
 
@@ -160,7 +162,7 @@ def parametrised(mechanism: Mechanism) -> tuple[Mechanism, Array, list[str]]:
                               _rigid(frame.body, frame.name, new)))  # fmt: skip
     coordinates = []
     for c in mechanism.coordinates:
-        changed = {}
+        changed: dict[str, Any] = {}
         for key, short in (("inertia", "IA"), ("viscous", "fv"), ("coulomb", "fs")):
             if not is_zero(getattr(c, key)):
                 changed[key] = new(f"{short} {c.name}")
@@ -173,14 +175,14 @@ def parametrised(mechanism: Mechanism) -> tuple[Mechanism, Array, list[str]]:
 def _rigid(body: Body, name: str, new: Callable[[str], Expr]) -> Body:
     """Mass, first moments and inertia as symbols, where they are not zero."""
     mass = body.mass if is_zero(body.mass) else new(f"m {name}")
-    MS, I = body.MS_r.copy(), body.I_rr.copy()
+    MS, inertia = body.MS_r.copy(), body.I_rr.copy()
     for i, axis in enumerate("xyz"):
         if not is_zero(MS[i]):
             MS[i] = new(f"m{axis} {name}")
         for j in range(i, 3):
-            if not is_zero(I[i, j]):
-                I[i, j] = I[j, i] = new(f"{axis}{'xyz'[j]} {name}")
-    return replace(body, mass=mass, MS_r=MS, I_rr=I)
+            if not is_zero(inertia[i, j]):
+                inertia[i, j] = inertia[j, i] = new(f"{axis}{'xyz'[j]} {name}")
+    return replace(body, mass=mass, MS_r=MS, I_rr=inertia)
 
 
 def _flexible(body: Body, name: str, new: Callable[[str], Expr]) -> Body:
@@ -224,4 +226,3 @@ def _substituted(outputs: Array, values: Mapping[Expr, Any]) -> Array:
     made = np.empty(outputs.size, dtype=object)
     made[:] = [known.get(x, x) if isinstance(x, Expr) else x for x in outputs.ravel()]
     return made.reshape(outputs.shape)
-

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from supple.robot.bodies.record import Array, Body, Marker, eye, hat, is_zero, moved, moved_marker, zeros
+from supple.robot.bodies.record import Array, Body, Marker, eye, fixed_marker, hat, is_zero, moved, moved_marker, zeros
 from supple.robot.mechanism import Anchor, Closure, Coordinate, Frame, Mechanism
 
 
@@ -284,4 +284,82 @@ def _with_point(body: Body, marker: Marker, mass: Any, turning: Any) -> Body:
         I_re=I_re,
         I_ee=I_ee,
         M_ee=M_ee,
+    )
+
+
+# Nodes ------------------------------------------------------------------------------------------------------------------
+
+
+def opened(mechanism: Mechanism) -> Mechanism:
+    """Frames inserted at every node of a flexible body that carries a moving joint or closes a loop."""
+    frames = list(mechanism.frames)
+    made: dict[tuple[int, int], int] = {}
+    extra: list[Frame] = []
+
+    def node(parent: int, marker: Marker, like: Frame) -> int:
+        for (owner, _), index in made.items():
+            if (
+                owner == parent
+                and is_zero(extra[index].marker.Phi_d - marker.Phi_d)
+                and is_zero(extra[index].marker.position - marker.position)
+            ):
+                return index
+        end = len(extra)
+        extra.append(
+            replace(like, name=f"{like.name}^", parent=parent, marker=marker, motion="fixed", body=Body(), q=slice(0, 0),
+                    v=slice(0, 0), e=slice(0, 0), ev=slice(0, 0))
+        )  # fmt: skip
+        made[parent, end] = end
+        return end
+
+    pending: dict[int, int] = {}
+    for index, frame in enumerate(frames):
+        if frame.motion != "fixed" and frame.parent >= 0 and not is_zero(frame.marker.Phi_d):
+            pending[index] = node(frame.parent, frame.marker, frame)
+    closures = []
+    moved_anchors: list[tuple[int, str, int]] = []
+    for number, closure in enumerate(mechanism.closures):
+        for side in ("first", "second"):
+            anchor: Anchor = getattr(closure, side)
+            if anchor.frame >= 0 and not is_zero(anchor.marker.Phi_d):
+                bare = replace(anchor.marker, rotation=eye())
+                moved_anchors.append((number, side, node(anchor.frame, bare, frames[anchor.frame])))
+        closures.append(closure)
+    # number the inserted frames right behind their parents, so that parents stay before children
+    order: list[tuple[str, int]] = []
+    for index in range(len(frames)):
+        order.append(("old", index))
+        order += [("new", k) for k, f in enumerate(extra) if f.parent == index]
+    number_of = {key: i for i, key in enumerate(order)}
+
+    def renumber(old: int) -> int:
+        return -1 if old < 0 else number_of["old", old]
+
+    result = []
+    for kind, index in order:
+        if kind == "new":
+            result.append(replace(extra[index], parent=renumber(extra[index].parent)))
+        elif index in pending:
+            result.append(
+                replace(frames[index], parent=number_of["new", pending[index]], marker=fixed_marker(zeros(3), eye()))
+            )
+        else:
+            result.append(replace(frames[index], parent=renumber(frames[index].parent)))
+
+    def anchored(anchor: Anchor) -> Anchor:
+        return Anchor(renumber(anchor.frame), anchor.marker)
+
+    closures = [replace(c, first=anchored(c.first), second=anchored(c.second)) for c in closures]
+    for number, side, k in moved_anchors:
+        old = getattr(mechanism.closures[number], side)
+        at_node = Anchor(number_of["new", k], fixed_marker(zeros(3), old.marker.rotation))
+        changed = {side: at_node}
+        closures[number] = replace(closures[number], **changed)  # type: ignore[arg-type]
+    return replace(
+        mechanism,
+        frames=tuple(result),
+        closures=tuple(closures),
+        coordinates=tuple(replace(c, frame=renumber(c.frame)) for c in mechanism.coordinates),
+        points={k: anchored(a) for k, a in mechanism.points.items()},
+        platform=None if mechanism.platform is None else renumber(mechanism.platform),
     )

@@ -1,0 +1,151 @@
+"""M and c in independent coordinates: composite inertias folded onto relative coordinates, loops solved by cofactors."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from supple.expr.function import Array, Function, function
+from supple.expr.node import Expr, Scalar, mul
+from supple.expr.vector import axis_rotation, cross, identity, is_zero, matmul, matvec, plus, scale, zeros
+from supple.formulations.affine import (
+    Affine,
+    Unsupported,
+    across,
+    along,
+    cofactor_inverse,
+    combined,
+    friction,
+    shifted,
+    turned,
+)
+from supple.formulations.folding import Folding
+from supple.formulations.quadratic import Quadratic
+from supple.robot.mechanism import Anchor, Closure, Mechanism
+from supple.robot.simplify import regrouped, simplify
+
+
+class Composite(Folding):
+    """M and c in independent coordinates: composite inertias folded onto relative coordinates, loops solved by cofactors."""
+
+    def __init__(self, mechanism: Mechanism, independent: list[str]) -> None:
+        self.independent = set(independent)
+        super().__init__(mechanism, forward=True)
+
+    def _prepared(self, mechanism: Mechanism) -> Mechanism:
+        return regrouped(simplify(mechanism))
+
+    def _reference_point(self, j: int) -> Array:
+        return zeros(3)
+
+    def _find_ports(self) -> None:
+        """No absolute nodes: every elastic coordinate is a variable."""
+
+    def joint_force(self, k: int) -> Scalar:
+        return friction(self.m.coordinates[k], self.s.v[k])
+
+    def given(self, k: int) -> bool:
+        """Coordinates that are wanted as variables are relative ones."""
+        return self.m.coordinates[k].name in self.independent
+
+    def matrix(self) -> Quadratic:
+        """Z of the closed robot in its independent accelerations."""
+        if self.m.platform is not None:
+            raise Unsupported("a robot with a platform of its own")
+        total = Quadratic()
+        every = list(range(len(self.m.frames)))
+        for j in every:
+            total.include(self.body(j))
+        for closure in self.m.closures:
+            self._closing_friction(closure, every, total)
+        for j in reversed(every):
+            self.fold(total, j)
+        for closure in self.m.closures:
+            self._solve_loop(total, closure)
+        return total
+
+    def _solve_loop(self, Z: Quadratic, closure: Closure) -> None:
+        near, far = self.far_side(closure)
+        if self.planar and not any(k >= 3 for k in closure.forbidden):
+            rows = [x + y * -1 for x, y in zip(self._base_forms(far), self._base_forms(near), strict=True)]
+            rows = [row for row in rows if row.terms]
+        else:
+            R = self.relative(far.frame, near.frame)
+            root = self._at_anchor(near, self.chain_forms(near.frame))
+            leg = self._at_anchor(far, self.chain_forms(far.frame))
+            facing = turned(R, root[:3]) + turned(R, root[3:])
+            rows = [leg[k] + facing[k] * -1 for k in self._shared(closure, far) if k in self.alive[far.frame]]
+        chosen = [x for x in dict.fromkeys(x for row in rows for x in row.terms) if not self._independent(x)]
+        if len(chosen) != len(rows) or len(rows) > 3:
+            raise Unsupported("loops whose passive joints do not follow one by one")
+        inverse = cofactor_inverse(np.array([[row.terms.get(x, 0) for x in chosen] for row in rows], dtype=object))
+        rest = [
+            Affine(mul(-1, row.constant), {x: mul(-1, c) for x, c in row.terms.items() if x not in chosen}) for row in rows
+        ]
+        Z.substitute({x: combined(inverse[n], rest).form() for n, x in enumerate(chosen)})
+
+    def _base_forms(self, anchor: Anchor) -> list[Affine]:
+        """A planar anchor's acceleration (less gravity's) in base axes: joints near the base have constant columns."""
+        path, j = [], anchor.frame
+        while j >= 0:
+            path.append(j)
+            j = self.m.frames[j].parent
+        a = [Affine() for _ in range(3)]
+        alpha: list[Affine] = [Affine() for _ in range(3)]
+        R, w = identity(), zeros(3)
+        for j in reversed(path):
+            frame, now = self.m.frames[j], self.kin.motions[j]
+            a = self._swung(a, alpha, R, w, now.marker.r, now.marker.v_e)
+            if frame.parent >= 0 and not self._rigid_place(frame):
+                first = self.m.frames[frame.parent].ev.start
+                qdd = [Affine(0, {("e", first + k): 1}) for k in range(now.marker.Phi_d.shape[1])]
+                a = shifted(a, turned(R, [combined(row, qdd) for row in now.marker.Phi_d]))
+                alpha = shifted(alpha, turned(self._constant_normal(R), [combined(row, qdd) for row in now.marker.Phi_r]))
+            R, w, k = self._base_rotation(j), now.omega, frame.v.start
+            if frame.motion == "revolute":
+                axis = matvec(self._constant_normal(R), frame.axis)
+                own = Affine(0, {("v" if self.given(k) else "w", k): 1})
+                alpha = [
+                    (x if self.given(k) else Affine()) + own * axis[n] if not is_zero(axis[n]) else x
+                    for n, x in enumerate(alpha)
+                ]
+            elif frame.motion == "prismatic":
+                slide, rate = now.slide, scale(self.s.v[k], frame.axis)
+                a = self._swung(a, alpha, R, w, slide, rate)
+                a = along(a, matvec(R, frame.axis), ("v", k))
+        return self._swung(a, alpha, R, w, anchor.marker.position, zeros(3))
+
+    def _swung(self, a: list[Affine], alpha: list[Affine], R: Array, w: Array, r: Array, rate: Array) -> list[Affine]:
+        """a + alpha x R r + R (w x (w x r + 2 rate)), R from the frame's axes to the base."""
+        bias = matvec(R, cross(w, plus(cross(w, r), scale(2, rate))))
+        return shifted(shifted(a, across(alpha, matvec(R, r))), bias)
+
+    def _base_rotation(self, j: int) -> Array:
+        k = self._normal_axis(j)
+        axis = zeros(3)
+        axis[k] = 1
+        return matmul(self._constant(j), axis_rotation(axis, self._angle(j)))
+
+    def _constant_normal(self, R: Array) -> Array:
+        """R with the entries that a planar rotation varies set to zero: it only maps vectors along the normal."""
+        made = zeros(3, 3)
+        for i in range(3):
+            for j in range(3):
+                if not isinstance(R[i, j], Expr):
+                    made[i, j] = R[i, j]
+        return made
+
+    def _independent(self, x: Any) -> bool:
+        return self.m.coordinates[x[1]].name in self.independent
+
+
+def mass_model(mechanism: Mechanism, independent: list[str]) -> Function:
+    """M and c of the closed robot in independent coordinates: generalised forces = M a + c."""
+    method = Composite(mechanism, independent)
+    Z = method.matrix()
+    names = {c.name: k for k, c in enumerate(method.m.coordinates)}
+    ids = [("e" if method.m.coordinates[names[n]].kind == "elastic" else "v", names[n]) for n in independent]
+    M = [[Z.get(i, j) for j in ids] for i in ids]
+    inputs = {"q": method.inputs.q, "v": method.inputs.v, "g": method.inputs.g}
+    return function("mass", inputs, {"M": M, "c": [Z.linear[i] for i in ids]})
