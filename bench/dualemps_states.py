@@ -10,10 +10,10 @@ HIP, BLADE, KNEE, BASE = 0.0675, 0.4505, 0.082, 0.4  # m, tables 1 and 2 of Brio
 STEP = {"q": {"x1": 2e-5, "y1": 5e-3, "rz1": 2e-2}, "v": {"x1": 2e-3, "y1": 0.2, "rz1": 0.5}}
 
 
-def closed_states(names: Sequence[str], count: int, seed: int = 0) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """q, v (count, 14) in the order of `names` and accelerations of the sliders (count, 2)."""
-    rng = np.random.default_rng(seed)
-    q, v = ({n: _sizes(n, kind) * rng.uniform(-1, 1, count) for n in names} for kind in ("q", "v"))
+def closed_states(names: Sequence[str], count: int, size: float = 1.0) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """q, v (count, 14) in the order of `names` and accelerations of the sliders (count, 2); `size` scales the bending."""
+    rng = np.random.default_rng(0)
+    q, v = ({n: _sizes(n, kind, size) * rng.uniform(-1, 1, count) for n in names} for kind in ("q", "v"))
     # a leg from its hip to the knee joint in the hip's axes (complex numbers: x0 + i z0), and its rate
     legs, rates = [], []
     for blade in ("13", "23"):
@@ -38,5 +38,6 @@ def closed_states(names: Sequence[str], count: int, seed: int = 0) -> tuple[np.n
     return np.stack([q[n] for n in names], 1), np.stack([v[n] for n in names], 1), rng.uniform(-5, 5, (count, 2))
 
 
-def _sizes(name: str, kind: str) -> float:
-    return STEP[kind].get(name.rpartition(".")[2], 0.1)
+def _sizes(name: str, kind: str, size: float) -> float:
+    own = STEP[kind].get(name.rpartition(".")[2])
+    return 0.1 if own is None else own * size

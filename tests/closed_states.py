@@ -81,11 +81,11 @@ def along(model: Model, name: str, state: State, a: np.ndarray, **given: Any) ->
     return {k: x.imag / h for k, x in model.call(name, **inputs, **given).items()}
 
 
-def second_along(model: Model, name: str, state: State, a: np.ndarray, output: str) -> np.ndarray:
+def second_along(model: Model, name: str, state: State, a: np.ndarray, output: str, **given: Any) -> np.ndarray:
     """Second time derivative of a Function of q alone, by Cauchy's integral on a circle of complex times (to rounding)."""
     radius, count = 0.01, 16
     t = radius * np.exp(2j * np.pi * np.arange(count) / count)
     q1, q2 = rate(model, state.q, state.v), second_rate(model, state.q, state.v, a)
     q = state.q + np.outer(t, q1) + np.outer(t**2 / 2, q2)
-    values = model.call(name, q=q)[output]
+    values = model.call(name, q=q, **given)[output]
     return 2 * np.tensordot(t**-2.0, values, 1).real / count

@@ -444,6 +444,24 @@ def test_mode_shapes(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", VIBRATING)
+def test_linear_stiffness_is_the_curvature_of_the_potential(name: str) -> None:
+    """At rest under weight, v^T K v is the second derivative of elastic and gravity energy along any curve that leaves with
+    v and keeps loops closed and actuators held; the reactions' share of K bends the curve."""
+    model, rng = robot(name), np.random.default_rng(4)
+    g = np.array([30.0, -40.0, -80.0])
+    rest = equilibrium(model, posture(model), g=g)
+    linear = linearise(model, rest, g=g)
+    A = np.vstack([model.jacobian(rest.q), model.held(model.active)])
+    soft = eigh(0.5 * (linear.K + linear.K.T), linear.M)[1][:, :6]  # where weight is not lost in the elastic part
+    for y in (soft @ rng.uniform(-1, 1, (6, 3))).T:
+        v = linear.Z @ (y / np.abs(linear.Z @ y).max())
+        bias = model.closure_bias(rest.q, v) if model.mechanism.closures else np.zeros(0)
+        a = least_squares(A, -np.concatenate([bias, np.zeros(len(model.active))]))
+        energies = [second_along(model, "energy", State(rest.q, v), a, k, g=g).sum() for k in ("elastic", "gravity")]
+        assert v @ linear.K_tree @ v == pytest.approx(sum(energies), rel=1e-7)
+
+
+@pytest.mark.parametrize("name", VIBRATING)
 def test_effective_masses_stay_below_the_total(name: str) -> None:
     """Shaking the base: modal masses are positive and add up to at most the mass of the robot."""
     found = modes_of(name)
@@ -492,3 +510,23 @@ def test_velocities_of_a_closed_state_are_really_projected() -> None:
     model = robot("five_bar")
     state = closed_state(model, 0)
     assert kept_closed(model, state.q, state.v) == pytest.approx(state.v, abs=1e-14)
+
+
+def test_a_pendulum_written_as_a_loop() -> None:
+    """A body adrift in the plane, tied to the base by a hinge as closing joint: its weight has no stiffness in x, y, r, so
+    the frequency sqrt(m g l/(I + m l^2)) of the compound pendulum comes from the reactions alone."""
+    model = build("""
+space: planar
+gravity: [0, -9.81, 0]
+bodies:
+  bob: {rigid: {mass: 2, inertia: {zz: 0.03}}}
+links:
+  x: {parent: base, joint: prismatic, axis: x}
+  y: {parent: x, joint: prismatic, axis: y}
+  bob: {parent: y, joint: revolute, body: bob}
+closures:
+  hinge: {joint: revolute, from: {link: base, at: [0, 0.4, 0]}, to: {link: bob, at: [0, 0.4, 0]}}
+""")
+    assert modes(model).frequencies_hz == pytest.approx(
+        [np.sqrt(2 * 9.81 * 0.4 / (0.03 + 2 * 0.4**2)) / (2 * np.pi)], rel=1e-9
+    )

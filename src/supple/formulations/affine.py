@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Callable, Mapping
 from typing import Any
 
-from supple.expr.function import Array
-from supple.expr.node import Scalar, add, div, mul, sign, sqrt, sub
+from supple.expr.function import Array, topological
+from supple.expr.node import Expr, Scalar, add, div, mul, sign, sqrt, sub
 from supple.expr.vector import cross, dot, is_zero, scale, zeros
 from supple.formulations.quadratic import Id
 from supple.robot.mechanism import Coordinate
@@ -105,3 +107,64 @@ def friction(c: Coordinate, v: Scalar) -> Scalar:
         smooth = sign(v) if is_zero(c.width) else div(v, sqrt(add(mul(v, v), mul(c.width, c.width))))
         total = add(total, mul(c.coulomb, smooth))
     return total
+
+
+def solve_rows(rows: list[Affine], allowed: Callable[[Id], bool], sample: Mapping[Expr, float]) -> dict[Id, Affine]:
+    """Forms of as many allowed variables as there are rows, from rows = 0.
+
+    Pivots that are plain numbers come first, then those largest at the sample state; a pivot that vanishes at another
+    pose makes the model singular there."""
+    left, solved = list(rows), dict[Id, Affine]()
+    while left:
+        best: tuple[float, int, Id] | None = None
+        for r, row in enumerate(left):
+            for x, c in row.terms.items():
+                if allowed(x):
+                    size = abs(estimate(c, sample)) * (1.0 if isinstance(c, Expr) else 1e3)
+                    if best is None or size > best[0]:
+                        best = (size, r, x)
+        if best is None or best[0] < 1e-9:
+            break  # what is left follows from the rest: an overconstrained loop
+        _, r, x = best
+        row = left.pop(r)
+        inverse = div(-1, row.terms[x])
+        form = Affine(row.constant, {y: c for y, c in row.terms.items() if y != x}) * inverse
+        left = [_inserted(other, x, form) for other in left]
+        solved = {y: _inserted(f, x, form) for y, f in solved.items()}
+        solved[x] = form
+    return solved
+
+
+def _inserted(row: Affine, x: Id, form: Affine) -> Affine:
+    """A row with x replaced by its form."""
+    if x not in row.terms:
+        return row
+    rest = Affine(row.constant, {y: c for y, c in row.terms.items() if y != x})
+    return rest + form * row.terms[x]
+
+
+def estimate(x: Scalar, sample: Mapping[Expr, float]) -> float:
+    """The number an expression has at a sample state (symbols without a value count as zero)."""
+    if not isinstance(x, Expr):
+        return float(x)
+    known: dict[Expr, float] = {}
+    for node in topological([x]):
+        if node.op == "symbol":
+            known[node] = sample.get(node, 0.0)
+            continue
+        a = [known[y] if isinstance(y, Expr) else float(y) for y in node.args]
+        known[node] = _NUMBERS[node.op](*a)
+    return known[x]
+
+
+_NUMBERS: dict[str, Callable[..., float]] = {
+    "add": lambda a, b: a + b,
+    "sub": lambda a, b: a - b,
+    "mul": lambda a, b: a * b,
+    "div": lambda a, b: a / b if b else math.inf,
+    "neg": lambda a: -a,
+    "sin": math.sin,
+    "cos": math.cos,
+    "sqrt": lambda a: math.sqrt(max(a, 0.0)),
+    "sign": lambda a: (a > 0) - (a < 0),
+}

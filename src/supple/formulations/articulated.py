@@ -15,8 +15,8 @@ import numpy as np
 
 from supple.expr.function import Array, Function, function
 from supple.expr.node import Scalar, add, mul, sub
-from supple.expr.vector import cross, dot, matvec, minus, plus, scale, vector
-from supple.formulations.affine import Affine, Unsupported, cofactor_inverse, combined
+from supple.expr.vector import cross, dot, matvec, minus, plus, scale, vector, zeros
+from supple.formulations.affine import Affine, Unsupported, cofactor_inverse, combined, solve_rows, turned
 from supple.formulations.bodies import node_motion
 from supple.formulations.folding import Folding
 from supple.formulations.quadratic import Id, Quadratic, Solved
@@ -40,6 +40,15 @@ class Articulated(Folding):
         super().__init__(mechanism, forward)
         self.dependent: dict[Id, Affine] = {}  # variables of rigid legs, from what they share
         self.groups = self._groups()
+        self.inner = [c for c in self.m.closures if self._inside(c)]
+        self.outer = [c for c in self.m.closures if not self._inside(c)]
+
+    def _inside(self, closure: Closure) -> bool:
+        """Whether a loop closes within one leg."""
+        ends = (closure.first.frame, closure.second.frame)
+        if min(ends) < 0:
+            return True
+        return self.root not in ends and self._top(ends[0]) == self._top(ends[1])
 
     def _top(self, j: int) -> int:
         while self.m.frames[j].parent >= 0:
@@ -67,7 +76,7 @@ class Articulated(Folding):
     def interface(self) -> dict[int, tuple[int, ...]]:
         """Frames that share slots with another group, and which."""
         shared: dict[int, tuple[int, ...]] = {}
-        for closure in self.m.closures:
+        for closure in self.outer:
             for anchor in (closure.first, closure.second):
                 if anchor.frame == self.root:
                     shared[anchor.frame] = self.alive[anchor.frame]
@@ -103,10 +112,42 @@ class Articulated(Folding):
                     group.solved += group.Z.minimise_all([("w", k), ("v", k)])
             else:
                 raise Unsupported(f"{frame.name!r} sits on a place of a flexible body that is not a node")
+        for closure in self.inner:
+            if max(closure.first.frame, closure.second.frame) in group.frames:
+                self._close_inside(group, closure)
         keep |= self.close_rigid(group, shared)
         if not any(self._is_given(x) for x in keep):
             self._apply_given(group)
         group.solved += group.Z.minimise_all([x for x in group.Z.ids() if x not in keep])
+
+    def _close_inside(self, group: Group, closure: Closure) -> None:
+        """A loop within a leg: as many of its variables as the joint has equations follow from the others."""
+        solved = solve_rows(self._loop_rows(closure), self._follows, self.sample())
+        group.Z.substitute({x: form.form() for x, form in solved.items() if x in group.Z.rows})
+        self.dependent |= solved
+
+    def _loop_rows(self, closure: Closure) -> list[Affine]:
+        """The equations of a closing joint: relative accelerations that must vanish, in the second anchor's axes."""
+        near, far = closure.second, closure.first
+        if near.frame < 0:
+            near, far = far, near
+        own = self._at_anchor(near, self.chain_forms(near.frame))
+        if far.frame < 0:
+            R, spin = self.kin.world[near.frame][0].T, zeros(3)
+            other = [Affine(mul(-1, g)) for g in self.s.g] + [Affine() for _ in range(3)]
+        else:
+            R, spin = self.relative(near.frame, far.frame), self.kin.motions[far.frame].omega
+            other = self._at_anchor(far, self.chain_forms(far.frame))
+        bias = cross(self.kin.motions[near.frame].omega, matvec(R, spin))
+        apart = [x + y * -1 for x, y in zip(own[:3], turned(R, other[:3]), strict=True)]
+        turning = [x + y * -1 + z for x, y, z in zip(own[3:], turned(R, other[3:]), bias, strict=True)]
+        marker = near.marker.rotation.T
+        twist = turned(marker, apart) + turned(marker, turning)
+        return [twist[k] for k in closure.forbidden]
+
+    def _follows(self, x: Any) -> bool:
+        """Variables that a loop may determine."""
+        return x[0] in ("e", "w") or (x[0] == "v" and not self.given(x[1]))
 
     def close_rigid(self, group: Group, shared: dict[int, tuple[int, ...]]) -> set[Id]:
         """Variables of a rigid leg replaced by what it shares; returns what else must stay (the root's variables)."""
@@ -145,7 +186,8 @@ class Articulated(Folding):
 
     def _path_frames(self, shared: dict[int, tuple[int, ...]]) -> set[int]:
         path: set[int] = set()
-        for j in shared:
+        ends = [a.frame for c in self.inner for a in (c.first, c.second)]
+        for j in [*shared, *ends]:
             while j >= 0:
                 path.add(j)
                 j = self.m.frames[j].parent
@@ -174,6 +216,27 @@ class Articulated(Folding):
         at = self._at_anchor(near, [Affine(0, {self.slot(r, k): 1}) if k in self.alive[r] else Affine() for k in range(6)])
         Z.substitute({("c", closure.name, k): at[k].form() for k in range(6) if ("c", closure.name, k) in Z.rows})
 
+    def follow(self) -> Solution:
+        """The inverse model of a rigid robot: all accelerations follow from the given ones, no equation of motion needed."""
+        total = Quadratic()
+        if self.m.platform is not None:
+            total.include(self.body(self.m.platform))
+        for group in self.groups.values():
+            for j in group.frames:
+                group.Z.include(self.body(j))
+            for j in reversed(group.frames):
+                self.fold(group.Z, j)
+            total.include(group.Z)
+        for closure in self.m.closures:
+            self._closing_friction(closure, list(range(len(self.m.frames))), total)
+        rows = [row for closure in self.m.closures for row in self._loop_rows(closure)]
+        self.dependent = solve_rows(rows, lambda x: not self._is_given(x), self.sample())
+        total.substitute({x: form.form() for x, form in self.dependent.items() if x in total.rows})
+        whole = Group([], total)
+        self._apply_given(whole)
+        self.groups[-1] = whole
+        return Solution(self, [])
+
     # Solution -------------------------------------------------------------------------------------------------------
 
     def solve(self) -> Solution:
@@ -184,7 +247,7 @@ class Articulated(Folding):
         if self.m.platform is not None:
             total.include(self.body(self.m.platform))
         for group in self.groups.values():
-            for closure in self.m.closures:
+            for closure in self.outer:
                 _, far = self.far_side(closure)
                 if far.frame in group.frames:
                     self.meet(group.Z, closure)
@@ -233,7 +296,7 @@ class Solution:
     def _slot(self, j: int, k: int) -> Scalar:
         """Acceleration component k of a frame whose slots were replaced by others."""
         method, frame = self.method, self.method.m.frames[j]
-        for closure in method.m.closures:
+        for closure in method.outer:
             near, far = method.far_side(closure)
             if far.frame == j and k in method._shared(closure, far):
                 at = method._at_anchor(near, [Affine(x) for x in self.slots(near.frame)])
@@ -333,7 +396,9 @@ def forward_model(mechanism: Mechanism) -> Function:
 
 def _model(mechanism: Mechanism, forward: bool) -> Function:
     method = Articulated(mechanism, forward)
-    solution = method.solve()
+    rigid = not any(c.kind == "elastic" for c in mechanism.coordinates)
+    driven = any(c.kind == "active" for c in mechanism.coordinates)
+    solution = method.follow() if rigid and driven and not forward else method.solve()
     names = {c.name: k for k, c in enumerate(method.m.coordinates)}
     elastic: dict[int, Scalar] = {}
     for j in range(len(method.m.frames)):
@@ -342,14 +407,15 @@ def _model(mechanism: Mechanism, forward: bool) -> Function:
     flexible = [c.name for c in mechanism.coordinates if c.kind == "elastic"]
     drives = method.inputs.a[[mechanism.names().index(n) for n in active]]
     outputs = {}
+    frame_of = {f.v.start: j for j, f in enumerate(method.m.frames) if f.motion in ("revolute", "prismatic")}
     if forward:
-        frame_of = {
-            method.m.frames[j].v.start: j for j in range(len(method.m.frames)) if method.m.frames[j].motion != "fixed"
-        }
         outputs["a_active"] = [solution.joint(frame_of[names[n]]) for n in active]
     else:
         outputs["tau"] = [solution.tau(names[n]) for n in active]
     outputs["a_elastic"] = [elastic[names[n]] for n in flexible]
+    if not active:
+        passive = [c.name for c in mechanism.coordinates if c.kind == "passive" and c.name in names]
+        outputs["a_passive"] = [solution.joint(frame_of[names[n]]) for n in passive]
     inputs = {
         "q": method.inputs.q,
         "v": method.inputs.v,

@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 
 from supple.expr.function import Array
-from supple.expr.node import Scalar, add, mul, sub
+from supple.expr.node import Expr, Scalar, add, mul, sub
 from supple.expr.vector import (
     axis_rotation,
     cross,
@@ -55,6 +55,17 @@ class Folding:
     def _prepared(self, mechanism: Mechanism) -> Mechanism:
         return opened(simplify(mechanism))
 
+    def sample(self) -> dict[Expr, float]:
+        """A typical state: the assembly guess at rest, for choosing pivots."""
+        guess = next(iter(self.m.start.values()))
+        made: dict[Expr, float] = {}
+        for frame in self.m.frames:
+            for k in range(frame.q.start, frame.q.stop):
+                made[self.s.q[k]] = 1.0 if frame.motion == "spherical" and k == frame.q.start else 0.0
+            if frame.motion in ("revolute", "prismatic"):
+                made[self.s.q[frame.q.start]] = float(guess.get(self.m.coordinates[frame.v.start].name, 0.0))
+        return made
+
     # Structure ----------------------------------------------------------------------------------------------------
 
     def _reference_point(self, j: int) -> Array:
@@ -95,7 +106,8 @@ class Folding:
     def _root(self) -> int | None:
         if self.m.platform is not None:
             return self.m.platform
-        return self.m.closures[0].first.frame if self.m.closures else None
+        meeting = [c.first.frame for c in self.m.closures if min(c.first.frame, c.second.frame) >= 0]
+        return meeting[0] if meeting else None
 
     # Bodies ---------------------------------------------------------------------------------------------------------
 
@@ -299,7 +311,7 @@ class Folding:
 
     def chain_forms(self, j: int) -> list[Affine]:
         """Slots of a frame as forms of its group's variables."""
-        if j in self.ports:
+        if j in self.ports or j == self.m.platform:
             return [Affine(0, {self.slot(j, k): 1}) if k in self.alive[j] else Affine() for k in range(6)]
         frame = self.m.frames[j]
         parent = None if frame.parent < 0 else self.chain_forms(frame.parent)

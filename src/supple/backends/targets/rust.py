@@ -118,7 +118,8 @@ mod tests_ {{
     fn agree_(name: &str, found: &[f64], wanted: &[f64]) {{
         let scale = wanted.iter().fold(1.0f64, |m, x| m.max(x.abs()));
         for (i, (a, b)) in found.iter().zip(wanted).enumerate() {{
-            assert!((a - b).abs() / scale <= {tolerance}, "{{name}}[{{i}}] is {{a}}, expected {{b}}");
+            let good = (a - b).abs() / scale <= {tolerance}; // not a number is not good
+            assert!(good, "FAIL {{}}[{{}}] is {{}}, expected {{}}", name, i, a, b);
         }}
     }}
 """
