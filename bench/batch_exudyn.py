@@ -1,16 +1,17 @@
 """Accelerations of DualEMPS in a batch of states: supple on two threads against Exudyn, state by state.
 
-Exudyn has no batches: its user sets the coordinates of a state and asks for its accelerations in a Python loop. The model in
-Exudyn has the same links, masses and joints and one cubic element for each blade (ANCFCable2D). Every link and node is in the
-same state on both sides, but Exudyn's 45 coordinates have six freedoms more (the stretch of the blades at their ends), which
-change the accelerations of one state though not the lower frequencies; so the models are compared by their frequencies, and by
-Exudyn's masses and forces projected on supple's freedoms (they differ in proportion to the bending, by geometric stiffening).
-Friction is left out of both: in Exudyn it would call back into Python.
+Exudyn has no batches: its user sets the coordinates of a state and asks for its accelerations in a Python loop. The model
+in Exudyn has the same links, masses and joints and one cubic element for each blade (ANCFCable2D). Every link and node is in
+the same state on both sides, but Exudyn's 45 coordinates have six freedoms more (the stretch of the blades at their ends),
+which change the accelerations of a state though not the lower frequencies. So the models are compared by their frequencies,
+and by Exudyn's masses and forces projected on supple's freedoms; these differ in proportion to the bending, because Exudyn's
+element stiffens geometrically. Friction is left out of both: in Exudyn it would call back into Python.
 """
 
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import exudyn as exu
 import numpy as np
@@ -37,7 +38,7 @@ from supple.formulations.newton_euler import newton_euler
 from supple.model.model import Model
 from supple.pipeline import load
 
-STATES, FOR_EXUDYN, ROUNDS = 100_000, 1_000, 5
+STATES, FOR_EXUDYN, ROUNDS = 100_000, 500, 15
 SHORT, ARM = 0.14, 0.082 + 0.065  # the blade of the tip; from the knee's start to its own
 E, RHO, AREA, BENDING = 74e9, 2800, 2e-4, 0.05 * 0.004**3 / 12
 SLIDER1, HIP1, KNEE1, TIP, SLIDER2, HIP2, KNEE2 = range(7)
@@ -52,7 +53,7 @@ def coordinates(q: np.ndarray) -> np.ndarray:
     """Exudyn's coordinates of supple's q: x, z, angle of seven links; then x, z and slope of the ends of the blades."""
     z1, th1, u1, v1, p1, u3, v3, p3, z2, th2, u2, v2, p2, _ = np.moveaxis(q, -1, 0)
 
-    def along(link: tuple[np.ndarray, ...], x: np.ndarray | float, y: np.ndarray | float = 0.0, turn: np.ndarray | float = 0.0):
+    def along(link: tuple[np.ndarray, ...], x: Any, y: Any = 0.0, turn: Any = 0.0) -> tuple[np.ndarray, ...]:
         px, pz, angle = link
         c, s = np.cos(angle), np.sin(angle)
         return px + c * x - s * y, pz + s * x + c * y, angle + turn
@@ -104,7 +105,7 @@ class Robot:
         self.settings = exu.SimulationSettings()
         self.settings.timeIntegration.verboseMode = 0
         self.settings.solution.file.write = False
-        self.settings.linearSolverType = exu.LinearSolverType.EigenSparse  # four times faster here than the default
+        self.settings.linearSolver.solverType = exu.LinearSolverType.EigenSparse  # four times faster here than the default
         self.solver = exu.MainSolverImplicitSecondOrder()
         self.solver.InitializeSolver(mbs, self.settings)
         self.size = self.solver.GetODE2size(), self.solver.GetODE2size() + self.solver.GetAEsize()
@@ -131,7 +132,7 @@ class Robot:
         return self.solver.GetSystemMassMatrix(), self.solver.GetSystemResidual()
 
     def solved(self, x: np.ndarray, xd: np.ndarray) -> np.ndarray:
-        """Accelerations from Exudyn's matrices by numpy; the bias of the constraints, which Exudyn keeps to itself, left out."""
+        """Accelerations from Exudyn's matrices by numpy, less the bias of the constraints, which Exudyn keeps to itself."""
         n, _ = self.size
         M, b = self.matrices(x, xd)
         self.solver.SetSystemJacobian(self.empty)
@@ -162,7 +163,8 @@ def main() -> None:
     print("frequencies in Hz, sliders held: supple", np.round(modes(model, count=6).frequencies_hz, 2))
     print("                                 Exudyn", np.round(Robot(slider=1e6).frequencies()[2:8], 2))
     for bending in (1e-2, 1e-4):
-        print(f"accelerations on supple's freedoms, bent by {5 * bending:g} mm, differ by {disagreement(model, robot, bending):.1e}")
+        differ = disagreement(model, robot, bending)
+        print(f"accelerations on supple's freedoms, blades bent by {5 * bending:g} mm, differ by {differ:.1e}")
 
     q, v, _ = closed_states(model.names, STATES)
     tau, g = np.zeros((STATES, 2)), np.zeros(3)

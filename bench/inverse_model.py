@@ -1,8 +1,8 @@
 """The inverse model of DualEMPS: supple's C against CasADi's C of the paper's recursion, state for state.
 
-All contestants see the same closed states, are compared number for number first, and are then timed inside C, turn by turn on
-one core. The data of a state (336 bytes) cost about as much as eight lanes of arithmetic, so there are two columns: 100,000
-states that stream from memory and 2,000 states that stay in the cache.
+All contestants see the same closed states, are compared number for number first, and are then timed inside C, turn by turn
+on one core: 100,000 states (336 bytes each) that stream from memory, and 2,000 that stay in the cache. The last rows are
+calls from Python. "CasADi, supple's operations" is supple's optimised graph printed by CasADi: what remains is the back-end.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ def main() -> None:
     paper = paper_recursion.inverse_model(mechanism.names())
     q, v, a = closed_states(mechanism.names(), STREAMED)
     states = {"q": q, "v": v, "a_active": a, "g": np.array([0.0, 0.0, 9.81])}
-    print(f"operations: paper's recursion in CasADi {operations(paper)}, supple {derived.operations}, optimised {model.operations}")
+    print(f"operations: CasADi {operations(paper)}, supple {derived.operations}, optimised {model.operations}")
 
     casadi = {
         CASADI: compile_casadi(paper, PLAIN),

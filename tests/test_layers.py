@@ -22,8 +22,9 @@ ROOMS = {
     "views": {"results", "errors"},
     "models": {"errors", "expr", "robot", "formulations"},
     "pipeline": {"errors", "models", "expr", "robot", "formulations", "backends", "model"},
+    "generator": {"errors", "expr", "robot", "models", "backends", "pipeline"},
     "tour": {"errors", "pipeline", "analyses", "views"},
-    "cli": {"errors", "models", "robot", "pipeline", "analyses", "views", "backends", "tour"},
+    "cli": {"errors", "models", "robot", "pipeline", "analyses", "views", "backends", "generator", "tour"},
 }
 # modules of formulations that methods share; the methods themselves never import each other
 SHARED = {"kinematics", "equations", "quadratic", "polynomial", "bodies", "affine", "folding"}

@@ -213,6 +213,67 @@ def _loads(given: tuple[str, ...]) -> dict[str, list[float]]:
     return made
 
 
+keep_option = click.option(
+    "--keep", "keep", multiple=True, metavar="PARAM", help="Keep a named parameter as an input of the code (repeatable)."
+)
+_MODELS = "mass, inverse, forward, tree, kinematics, linear, regressor or energy"
+
+
+@main.command()
+@click.argument("robot")
+@click.option("--model", metavar="NAME", help=f"One of {_MODELS} (default: mass, inverse and forward).")
+@set_option
+@keep_option
+@click.option("--derivative", metavar="INPUT", help="Count the exact derivative along an input (q, v, p, ...).")
+@json_option
+def count(
+    robot: str, model: str | None, settings: dict[str, str], keep: tuple[str, ...], derivative: str | None, as_json: bool
+) -> None:
+    """Count the operations of generated models, as derived and after every optimiser pass."""
+    from supple.generator import generate as run
+
+    names = [model] if model else ["mass", "inverse", "forward"]
+    made = []
+    for name in names:
+        made.append(run(robot, name, settings, keep, derivative))
+    if as_json:
+        found = [{"robot": m.package.robot, "model": m.package.model, **m.package.counts()} for m in made]
+        _print_json(found[0] if model else found)
+        return
+    from supple.views.tables import print_counts
+
+    print_counts([(m.package, m.optimised.stages) for m in made])
+
+
+@main.command()
+@click.argument("robot")
+@click.option("--model", required=True, metavar="NAME", help=f"One of {_MODELS}.")
+@click.option("--target", required=True, metavar="NAME", help="Language: c, python, matlab, simulink or rust.")
+@click.option("-o", "--output", type=click.Path(path_type=Path), required=True, metavar="DIR", help="Folder for the files.")
+@set_option
+@keep_option
+@click.option("--derivative", metavar="INPUT", help="Generate the exact derivative along an input (q, v, p, ...).")
+@json_option
+def generate(
+    robot: str, model: str, target: str, output: Path, settings: dict[str, str], keep: tuple[str, ...],
+    derivative: str | None, as_json: bool,
+) -> None:  # fmt: skip
+    """Write a model as source code that checks itself and needs nothing else."""
+    from supple.backends.targets import TARGETS
+    from supple.generator import generate as run
+
+    if target not in TARGETS:
+        raise SuppleError(f"there is no target {target!r}; choose one of {', '.join(TARGETS)}")
+    made = run(robot, model, settings, keep, derivative)
+    files = TARGETS[target](made.package, output)
+    if as_json:
+        counts = made.package.counts()
+        _print_json({"robot": made.package.robot, "model": model, "target": target, "files": [str(f) for f in files], **counts})
+        return
+    total = made.package.counts()["operations"]["total"]
+    click.echo(f"{made.package.robot} {model}: {total} operations; wrote " + ", ".join(str(f) for f in files))
+
+
 @main.command()
 def schema() -> None:
     """Print the JSON schema of robot files, for editors that complete keys."""

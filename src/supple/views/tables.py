@@ -69,3 +69,22 @@ def _leading(names: tuple[str, ...], shares: Any, most: int = 3) -> str:
     """The bodies with the largest shares: knee1 62 %, tip 20 %."""
     order = sorted(range(len(names)), key=lambda i: -shares[i])[:most]
     return ", ".join(f"{names[i]} {shares[i]:.0%}" for i in order if shares[i] > 0.05) or "-"
+
+
+def print_counts(rows: list[tuple[Any, Any]]) -> None:
+    """Operations of generated models: as derived, after each pass, and what remains."""
+    out = _console()
+    for package, stages in rows:
+        title = f"{escape(package.robot)}: {package.model} model"
+        table = _table("what", "operations", "+ -", "*", "/", "neg", "functions", "intermediates", title=title)
+        last: dict[str, Any] = {}
+        for stage in stages:
+            last[stage.name if stage.name != "given" else "as derived"] = stage  # passes repeat: the last round counts
+        for name, stage in last.items():
+            c = stage.counts
+            functions = sum(c[f] for f in ("sin", "cos", "sqrt", "sign"))
+            table.add_row(
+                name, str(stage.operations), str(c["add"] + c["sub"]), str(c["mul"]), str(c["div"]), str(c["neg"]),
+                str(functions), str(stage.intermediates),
+            )  # fmt: skip
+        out.print(table)

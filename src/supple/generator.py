@@ -1,0 +1,130 @@
+"""From a robot to generated code: a model, its operations counted after every pass, packed for export."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from supple import pipeline
+from supple.backends.interpreter import interpret
+from supple.backends.package import Package, Signal
+from supple.errors import SuppleError
+from supple.expr.function import Array, Function, kept_parameters
+from supple.expr.node import symbol
+from supple.expr.passes import Optimised, optimise
+from supple.models import MODELS, derivative, parametrised
+from supple.robot.assemble import assemble
+from supple.robot.mechanism import Mechanism
+
+
+@dataclass(frozen=True)
+class Generated:
+    """A model with the record of how it was optimised, and its package."""
+
+    package: Package
+    optimised: Optimised
+
+
+def generate(
+    robot: str | Path,
+    model: str,
+    settings: Mapping[str, Any] | None = None,
+    keep: Sequence[str] = (),
+    wrt: str | None = None,
+) -> Generated:
+    """The named model of a robot, optimised; parameters in `keep` stay inputs; `wrt` differentiates along an input."""
+    if model not in MODELS:
+        raise SuppleError(f"there is no model {model!r}; choose one of {', '.join(MODELS)}")
+    values = kept_values(robot, settings or {}, keep)
+    symbols = np.array([symbol(name) for name in keep], dtype=object)
+    changed = {**(settings or {}), **dict(zip(keep, symbols, strict=True))}
+    with kept_parameters(symbols):
+        mechanism = assemble(pipeline.describe(robot, changed))
+        f = MODELS[model](mechanism)
+        if wrt is not None:
+            f = derivative(f, wrt)
+    made = optimise(f)
+    return Generated(packed(mechanism, model, made.function, keep, values), made)
+
+
+def kept_values(robot: str | Path, settings: Mapping[str, Any], keep: Sequence[str]) -> list[float]:
+    """The numbers that kept parameters have by default; an unknown one is an error."""
+    description = pipeline.describe(robot, settings)
+    for name in keep:
+        if name not in description.parameters:
+            known = ", ".join(description.parameters) or "none"
+            raise SuppleError(f"{description.robot.name} has no parameter {name!r} to keep; it has: {known}")
+    return [float(description.parameters[name].number) for name in keep]
+
+
+def packed(mechanism: Mechanism, model: str, f: Function, keep: Sequence[str], values: list[float]) -> Package:
+    """A model with the names and units of its signals, and a sample to check it by."""
+    inputs = tuple(_signal(mechanism, name, array, keep) for name, array in f.inputs.items())
+    outputs = tuple(_signal(mechanism, name, array, keep) for name, array in f.outputs.items())
+    sample = _sample(mechanism, f, values)
+    about = (MODELS[model].__doc__ or "").strip().splitlines()[0]
+    return Package(mechanism.name, model, about, f, inputs, outputs, sample, interpret(f)(**sample))
+
+
+def _signal(mechanism: Mechanism, name: str, array: Array, keep: Sequence[str]) -> Signal:
+    labels, units = _labels(mechanism, name, keep)
+    if len(labels) != array.size:
+        labels = [f"{name}{''.join(f'[{k}]' for k in index)}" for index in np.ndindex(array.shape)]
+        units = [""] * array.size
+    return Signal(name, tuple(labels), tuple(units))
+
+
+def _labels(mechanism: Mechanism, name: str, keep: Sequence[str]) -> tuple[list[str], list[str]]:
+    """Names and units of the elements of a signal, as far as they are known."""
+    every = mechanism.coordinates
+    force = {"m": "N", "rad": "N m"}
+    kinds = {"a_active": "active", "tau": "active", "a_elastic": "elastic"}
+    if name == "q":
+        labels, units = [""] * mechanism.nq, [""] * mechanism.nq
+        for frame in mechanism.frames:
+            for k, c in zip(range(frame.e.start, frame.e.stop), every[frame.ev], strict=True):
+                labels[k], units[k] = c.name, c.unit
+            if frame.motion == "spherical":
+                for k, part in zip(range(frame.q.start, frame.q.stop), "wxyz", strict=True):
+                    labels[k] = f"{frame.name}.quaternion_{part}"
+            else:
+                for k, c in zip(range(frame.q.start, frame.q.stop), every[frame.v], strict=True):
+                    labels[k], units[k] = c.name, c.unit
+        return labels, units
+    if name in kinds:
+        chosen = [c for c in every if c.kind == kinds[name]]
+        return [c.name for c in chosen], [force[c.unit] if name == "tau" else f"{c.unit}/s^2" for c in chosen]
+    if name in ("v", "a", "f"):
+        per = {"v": "{}/s", "a": "{}/s^2"}.get(name)
+        return [c.name for c in every], [per.format(c.unit) if per else force[c.unit] for c in every]
+    if name == "g":
+        return ["x", "y", "z"], ["m/s^2"] * 3
+    if name == "p":
+        return list(keep), [""] * len(keep)
+    if name == "theta":
+        return parametrised(mechanism)[2], [""] * len(parametrised(mechanism)[2])
+    return [], []
+
+
+def _sample(mechanism: Mechanism, f: Function, values: list[float]) -> dict[str, Any]:
+    """A state with no special numbers in it: near the assembly guess, everything moving a little."""
+    rng = np.random.default_rng(7)
+    sample = {name: rng.uniform(-1, 1, array.shape) for name, array in f.inputs.items()}
+    if "q" in sample:
+        guess = next(iter(mechanism.start.values()))
+        q = 1e-3 * sample["q"]
+        for frame in mechanism.frames:
+            if frame.motion == "spherical":
+                q[frame.q] = np.array([1.0, 0, 0, 0]) + q[frame.q]
+                q[frame.q] /= np.linalg.norm(q[frame.q])
+            else:
+                for k, c in zip(range(frame.q.start, frame.q.stop), mechanism.coordinates[frame.v], strict=True):
+                    q[k] += float(guess.get(c.name, 0.3))
+        sample["q"] = q
+    if values:
+        sample["p"] = np.array(values)
+    return sample
