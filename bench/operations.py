@@ -1,7 +1,7 @@
 """How many operations the models take: after each pass, beside published counts, and as robots grow.
 
-Operations are + - * / and negation; sine, cosine and root are listed apart. Robot constants are numbers, so counts of papers
-that keep them as symbols are not quite comparable.
+Operations are + - * / and negation; sine, cosine and root are listed apart. Robot constants are numbers here; published
+counts may have kept them as symbols and counted other outputs, so they give a scale and no contest.
 """
 
 from __future__ import annotations
@@ -87,9 +87,10 @@ def passes(name: str, f: Function) -> None:
 
 
 def growth(title: str, sizes: list[int], counts: list[int]) -> None:
-    """A table of counts and the exponent p of counts - constant ~ size^p; the constant is what two sizes do not explain.
+    """A table of counts and the exponent p of counts - constant ~ size^p.
 
-    One element has no inner node and is cheaper than the rule, so sizes from two on are fitted.
+    The line through the first two sizes gives the constant, so only the later ones test p; the differences assume nothing.
+    One element has no inner node and costs less than the rule: sizes from two on are fitted.
     """
     n, c = (np.array(x[sizes[0] == 1 :]) for x in (sizes, counts))
     constant = c[0] - n[0] * (c[1] - c[0]) / (n[1] - n[0])
@@ -107,7 +108,7 @@ def main() -> None:
     passes(f"DualEMPS, inverse model; the paper: {PAPER}", inverse_model(dualemps))
     passes("DualEMPS, forward model", forward_model(dualemps))
     published = ", ".join(f"{name} {count}" for name, count in PUBLISHED.items())
-    passes(f"rigid five-bar, forward model; published with symbolic constants: {published}",
+    passes(f"rigid five-bar, forward model; published: {published}",
            forward_model(assemble(describe_text(FIVE_BAR, "five_bar.yaml"))))  # fmt: skip
 
     legs, elements = [3, 4, 6, 8], [1, 2, 4, 8]

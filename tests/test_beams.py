@@ -291,10 +291,6 @@ links:
 )
 
 
-@pytest.mark.xfail(
-    strict=True,
-    reason="an arm given by `at` on a flexible section moves linearly, so a load on it has no pendulum stiffness",
-)
 def test_a_load_on_an_arm_hangs_like_one_on_a_link() -> None:
     """A mass 0.5 m below the beam's end: whether the arm is the `at` of the load or a link of its own is a way of writing.
     The arm swings with the finite rotation of the section, and the weight pulls it back: m g l per radian."""

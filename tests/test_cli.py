@@ -48,7 +48,7 @@ BAD_COMMANDS = [
     ("check xyzzy", "the gallery has: 3rrr, bricard, cantilever"),
     ("check none.yaml", "none.yaml:1: no such file; 'supple robots' lists the gallery"),
     ("check /tmp", "/tmp:1: is a directory; give the path of a robot file"),
-    ("check " + "x" * 400, "File name too long"),
+    ("check " + "x" * 400, "there is no robot"),
     ("check five_bar --at arm1/q11=1", "five_bar has no coordinate 'arm1/q11'; did you mean 'arm1/q1'?"),
     ("check five_bar --at arm1/q1", "--at 'arm1/q1' must be NAME=VALUE"),
     ("check five_bar --at =1", "--at '=1' must be NAME=VALUE"),

@@ -21,6 +21,7 @@ ROOMS = {
     "analyses": {"model", "results", "errors"},
     "views": {"results", "errors"},
     "models": {"errors", "expr", "robot", "formulations"},
+    "fmu_parts": {"errors", "models", "expr", "robot", "formulations", "backends", "model"},
     "pipeline": {"errors", "models", "expr", "robot", "formulations", "backends", "model"},
     "generator": {"errors", "expr", "robot", "models", "backends", "pipeline"},
     "tour": {"errors", "pipeline", "analyses", "views"},

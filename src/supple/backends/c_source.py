@@ -48,17 +48,25 @@ _RESERVED_WORDS = """
     memset modf nan nearbyint nextafter nexttoward pow pow10 printf putc putchar puts realloc remainder
     remquo rindex rint round scalb scalbln scalbn scanf signbit significand sin sincos sinf sinh sinl
     snprintf sprintf sqrt sqrtf sqrtl sscanf stpcpy strcat strchr strcmp strcpy strdup strlen strncpy
-    strstr tan tanf tanh tanl tgamma time tolower toupper trunc vprintf y0 y1 yn first block
+    strstr tan tanf tanh tanl tgamma time tolower toupper trunc vprintf y0 y1 yn first block stdin stdout
+    stderr math_errhandling matherr popen pclose wpopen wcswcs L_tmpnam L_tmpnam_s L_ctermid P_tmpdir WIN32
+    WIN64
 """
 RESERVED = frozenset(_RESERVED_WORDS.split())
+
+
+def looks_like_macro(word: str) -> bool:
+    """Whether `word` is in capitals, and long enough to be a macro such as INT_MAX of some header."""
+    return word == word.upper() and len(re.findall("[A-Z]", word)) > 3
 
 
 class Names:
     """Unique identifiers made of words nobody vouches for: ASCII, no underscore first or last, none reserved."""
 
-    def __init__(self, reserved: Set[str] = RESERVED, length: int = _NAME_LENGTH) -> None:
+    def __init__(self, reserved: Set[str] = RESERVED, length: int = _NAME_LENGTH, capitals: bool = False) -> None:
         self._reserved = reserved
         self._length = length
+        self._capitals = capitals  # whether words in capitals may stay, though headers may have macros of that name
         self._taken: set[str] = set()
         self._next: dict[str, int] = {}
 
@@ -66,7 +74,8 @@ class Names:
         """`wanted` in letters, digits and underscores, numbered if it is taken or reserved."""
         letters = re.sub(r"[^A-Za-z0-9]+", "_", wanted[: 4 * self._length]).strip("_")
         stem = letters[: self._length].rstrip("_") or "v"
-        if stem[0].isdigit() or stem.lower().startswith("supple") or stem.startswith("FP_"):
+        loud = looks_like_macro(stem) and not self._capitals
+        if stem[0].isdigit() or stem.lower().startswith("supple") or stem.startswith("FP_") or loud:
             stem = "v_" + stem
         name, tail = stem, self._next.get(stem, 2)
         while name in self._taken or name in self._reserved:

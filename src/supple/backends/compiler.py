@@ -74,6 +74,16 @@ def shared_library(source: str, flags: tuple[str, ...] = (), compiler: Command |
     return found if found is not None else _build(compiler, options, source, folder, key)
 
 
+def portable_library(source: Path, made: Path, compiler: Command | None = None) -> None:
+    """Write the shared library of a C file to `made`, for any processor of this platform; not kept in the cache."""
+    compiler = compiler or find_compiler()
+    if compiler is None:
+        raise BackendError("no C compiler found: install gcc or clang, or `pip install ziglang`, or set SUPPLE_CC")
+    _run((*compiler, *FLAGS, *_LIBRARY, "-o", str(made), str(source), "-lm"))
+    if not made.is_file():
+        raise BackendError(f"the C compiler {shlex.join(compiler)} ended well but wrote no library")
+
+
 def _digest(data: bytes) -> str:
     return hashlib.sha256(data).hexdigest()[:32]
 

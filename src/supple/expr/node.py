@@ -289,7 +289,7 @@ BUILD: dict[str, Callable[..., Scalar]] = {
 def named(x: Scalar, label: str) -> Scalar:
     """x itself, carrying the literature's name for it (the first name given stays)."""
     if isinstance(x, Expr):
-        bare = x.args[0] if x.op == "neg" else x
+        bare, sign_ = (x.args[0], "minus_") if x.op == "neg" else (x, "")
         if bare.label is None:
-            bare.label = label
+            bare.label = sign_ + label
     return x

@@ -221,14 +221,16 @@ class Articulated(Folding):
         total = Quadratic()
         if self.m.platform is not None:
             total.include(self.body(self.m.platform))
+            for closure in self.m.closures:
+                self._closing_friction(closure, [self.m.platform], total)
         for group in self.groups.values():
             for j in group.frames:
                 group.Z.include(self.body(j))
+            for closure in self.m.closures:
+                self._closing_friction(closure, group.frames, group.Z)
             for j in reversed(group.frames):
                 self.fold(group.Z, j)
             total.include(group.Z)
-        for closure in self.m.closures:
-            self._closing_friction(closure, list(range(len(self.m.frames))), total)
         rows = [row for closure in self.m.closures for row in self._loop_rows(closure)]
         self.dependent = solve_rows(rows, lambda x: not self._is_given(x), self.sample())
         total.substitute({x: form.form() for x, form in self.dependent.items() if x in total.rows})
@@ -291,7 +293,8 @@ class Solution:
             return method.s.a[x[1]]
         if x[0] == "s":
             return self._slot(x[1], x[2])
-        raise Unsupported(f"no value for {x}")
+        name = method.m.coordinates[x[1]].name if x[0] in "vwe" else method.m.frames[x[1]].name
+        raise Unsupported(f"loops that leave no freedom for the acceleration of {name!r}")
 
     def _slot(self, j: int, k: int) -> Scalar:
         """Acceleration component k of a frame whose slots were replaced by others."""
@@ -415,7 +418,8 @@ def _model(mechanism: Mechanism, forward: bool) -> Function:
     outputs["a_elastic"] = [elastic[names[n]] for n in flexible]
     if not active:
         passive = [c.name for c in mechanism.coordinates if c.kind == "passive" and c.name in names]
-        outputs["a_passive"] = [solution.joint(frame_of[names[n]]) for n in passive]
+        if passive:
+            outputs["a_passive"] = [solution.joint(frame_of[names[n]]) for n in passive]
     inputs = {
         "q": method.inputs.q,
         "v": method.inputs.v,

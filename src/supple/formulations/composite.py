@@ -23,7 +23,7 @@ from supple.formulations.affine import (
 from supple.formulations.folding import Folding
 from supple.formulations.quadratic import Quadratic
 from supple.robot.mechanism import Anchor, Closure, Mechanism
-from supple.robot.simplify import regrouped, simplify
+from supple.robot.simplify import opened, regrouped, simplify
 
 
 class Composite(Folding):
@@ -34,7 +34,7 @@ class Composite(Folding):
         super().__init__(mechanism, forward=True)
 
     def _prepared(self, mechanism: Mechanism) -> Mechanism:
-        return regrouped(simplify(mechanism))
+        return regrouped(opened(simplify(mechanism)))
 
     def _reference_point(self, j: int) -> Array:
         return zeros(3)

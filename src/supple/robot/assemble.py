@@ -128,7 +128,7 @@ class _Assembly:
             raise EntryError(f"there are two links {entry.name!r}; rename one")
         joint = joint_of(entry)
         skeleton = self.skeleton
-        anchor = skeleton.attach(self.find(_parent(entry), entry), joint.p, joint.R, link.on)
+        anchor = skeleton.attach(self.find(_parent(entry), entry), joint.p, joint.R, link.on, entry)
         if link.stiffness is not None and not self.rigid:
             anchor = skeleton.add_spring(entry, anchor, link.stiffness, link.damping, self.bodies.damping)
         friction = link.friction or spec.Friction.model_construct(viscous=0, coulomb=0, width=0)
@@ -182,7 +182,7 @@ class _Assembly:
 
     def anchor(self, entry: Entry, part: spec.Anchor | spec.Point) -> Anchor:
         rotation = turns(part.rotate) if isinstance(part, spec.Anchor) else eye()
-        return self.skeleton.attach(self.find(part.link, entry), point(part.at), rotation, part.on)
+        return self.skeleton.attach(self.find(part.link, entry), point(part.at), rotation, part.on, entry)
 
     def point(self, entry: Entry) -> Anchor:
         return self.anchor(entry, entry.part)

@@ -181,7 +181,7 @@ class Skeleton:
 
     # Places on links ---------------------------------------------------------------------------------------
 
-    def attach(self, link: str, p: Array, R: Array, on: str | None) -> Anchor:
+    def attach(self, link: str, p: Array, R: Array, on: str | None, entry: Entry) -> Anchor:
         """The anchor at p, R of a link's frame, carried by the nearest section of its beam."""
         if on is not None and link not in self.beams:
             raise EntryError(f"on: {on!r} needs a beam; link {link!r} carries none; give the place by at:")
@@ -205,7 +205,13 @@ class Skeleton:
         frame, piece = pieces[index]
         marker = moved_marker(beam_marker(_beam(piece), fraction * count - index), piece.R, piece.p)
         offset = np.array([0 if isinstance(x, float) and abs(x) < 1e-12 else x for x in offset], dtype=object)
-        return Anchor(frame, offset_marker(replace(marker, rotation=eye()), offset, R))
+        section = replace(marker, rotation=eye())
+        if is_zero(offset) or not self.frames[frame].body.flexible:
+            return Anchor(frame, offset_marker(section, offset, R))
+        # an arm turns with its section by the finite rotation: without it a load on the arm has no pendulum stiffness
+        arms = sum(f.name.startswith(f"{link}~arm") for f in self.frames)
+        held = self.add_frame(f"{link}~arm{arms + 1}", Anchor(frame, section), entry)
+        return Anchor(held, fixed_marker(offset, R))
 
 
 def _fraction(x: Any, length: Any) -> Any:

@@ -13,7 +13,7 @@ import unicodedata
 from functools import cache
 from pathlib import Path
 
-from supple.backends.c_source import RESERVED, Names
+from supple.backends.c_source import RESERVED, Names, looks_like_macro
 from supple.backends.package import Package
 
 _STEM = 40  # characters of the name of a model; MATLAB allows 63 with what is added
@@ -35,8 +35,8 @@ def reserved(language: str) -> frozenset[str]:
 
 def spelt(text: str) -> str:
     """`text` in ASCII as far as letters have an ASCII form: é is e, ² is 2, µ is u."""
-    plain = (_SPELT.get(c, c) for c in unicodedata.normalize("NFKD", text))
-    return "".join(c for c in plain if not unicodedata.combining(c))
+    letters = unicodedata.normalize("NFKD", text)
+    return "".join(_SPELT.get(c, c) for c in letters if not unicodedata.combining(c))
 
 
 def shown(text: str, length: int = _SHOWN) -> str:
@@ -58,6 +58,8 @@ def stem(package: Package) -> str:
     name = model if model.lower().startswith(f"{robot.lower()}_") else f"{robot}_{model}"
     if name[0].isdigit() or name.lower().startswith("supple") or name.startswith("FP_"):
         name = f"robot_{name}"[:_STEM].rstrip("_")
+    if looks_like_macro(name):
+        name = name.lower()
     taken = frozenset().union(*(reserved(x) for x in ("c", "python", "matlab", "rust", "files")))
     # int32_t and its kind are types of C
     clash = name in taken or name.lower() in taken or name.lower().endswith("_t")
@@ -72,8 +74,8 @@ def prefix(package: Package) -> str:
 
 
 def macros() -> Names:
-    """Unique names for the macros of one C header."""
-    return Names(RESERVED, _MACRO)
+    """Unique names in capitals, such as the macros of one C header."""
+    return Names(RESERVED, _MACRO, capitals=True)
 
 
 def element_words(name: str, labels: tuple[str, ...]) -> list[str]:

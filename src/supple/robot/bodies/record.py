@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -53,7 +54,7 @@ def is_zero(x: Any) -> bool:
     """True for the plain number zero, and for arrays of nothing else."""
     if isinstance(x, np.ndarray):
         return all(is_zero(e) for e in x.ravel())
-    return isinstance(x, (int, float)) and x == 0
+    return isinstance(x, (int, float, Fraction)) and x == 0
 
 
 @dataclass(frozen=True)

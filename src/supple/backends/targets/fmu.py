@@ -1,0 +1,128 @@
+"""FMU: a robot as a simulation model for other tools, for model exchange and co-simulation (FMI 2.0, or 3.0).
+
+The archive holds the model description, C99 sources without any dependency, and a library for this platform where there
+is a C compiler. The library uses no instructions beyond the platform's least, so that it runs on other machines.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import os
+import platform
+import sys
+import tempfile
+import uuid
+import warnings
+import zipfile
+from functools import cache
+from pathlib import Path
+
+from supple.backends.compiler import find_compiler, portable_library
+from supple.backends.targets.fmu_description import DESCRIPTIONS, build_description_3
+from supple.backends.targets.fmu_model import check, model_header
+from supple.backends.targets.fmu_variables import Coordinate, FmuParts, Observed, Quantity, Table, table
+from supple.backends.targets.names import reserved, word
+from supple.errors import SuppleError
+
+GENERATION = "supple"
+VERSIONS = tuple(DESCRIPTIONS)
+_IDENTIFIER = 28  # characters; functions add a word of theirs
+_SHARED = ("robot.h", "rodas.h")
+_SOURCES = {"2.0": ("fmi2.h", "fmi2.c"), "3.0": ("fmi3.h", "fmi3.c")}
+_EPOCH = (1980, 1, 1, 0, 0, 0)  # the same robot gives the same archive
+
+
+def write_fmu(parts: FmuParts, folder: Path, *, version: str = "2.0") -> Path:
+    """The path of the FMU of a robot, IDENTIFIER.fmu in `folder`; without a C compiler it has sources only (said)."""
+    if version not in VERSIONS:
+        raise SuppleError(f"there is no FMI {version!r} here; choose {' or '.join(VERSIONS)}")
+    check(parts)
+    name = identifier(parts.robot)
+    files = {file: text.encode("ascii") for file, text in _texts(parts, table(parts), name, version).items()}
+    if find_compiler() is None:
+        warnings.warn(
+            f"no C compiler found: {name}.fmu holds sources only, which not every tool can compile. "
+            "Install gcc or clang, or `pip install ziglang`, and write it again.",
+            RuntimeWarning,
+            stacklevel=2,
+        )
+    else:
+        files |= _binary(files, name, version)
+    return _store(Path(folder), f"{name}.fmu", _archive(files))
+
+
+def identifier(robot: str) -> str:
+    """The modelIdentifier: a name for C, for files and for the robot."""
+    name = word(robot, _IDENTIFIER) or "robot"
+    if name[0].isdigit() or name.lower().startswith(("supple", "fmi", "fp_", "model_")):
+        name = word(f"robot_{name}", _IDENTIFIER)
+    taken = reserved("c") | reserved("files")
+    return f"{name[: _IDENTIFIER - 6].rstrip('_')}_robot" if name in taken or name.lower() in taken else name
+
+
+def _texts(parts: FmuParts, variables: Table, name: str, version: str) -> dict[str, str]:
+    """Every text of the archive by its path; the token is made of what the library depends on."""
+    fixed = {f"sources/{file}": _source(file) for file in (*_SHARED, *_SOURCES[version])}
+    draft = model_header(parts, variables, name, "") + "".join(fixed.values()) + repr(variables)
+    token = f"{{{uuid.UUID(bytes=hashlib.sha256(draft.encode()).digest()[:16])}}}"
+    described = DESCRIPTIONS[version](parts, variables, name, token, GENERATION)
+    texts = {"modelDescription.xml": described, "sources/model.h": model_header(parts, variables, name, token), **fixed}
+    if version == "3.0":
+        texts["sources/buildDescription.xml"] = build_description_3(name)
+    return texts
+
+
+@cache
+def _source(name: str) -> str:
+    return (Path(__file__).parent / "fmu_sources" / name).read_text(encoding="ascii")
+
+
+def _binary(files: dict[str, bytes], name: str, version: str) -> dict[str, bytes]:
+    """The library of this platform, by its path in the archive."""
+    place, suffix = _platform(version)
+    with tempfile.TemporaryDirectory(prefix="supple-fmu-") as build:
+        for path, content in files.items():
+            if path.startswith("sources/"):
+                Path(build, Path(path).name).write_bytes(content)
+        made = Path(build, name + suffix)
+        portable_library(Path(build, _SOURCES[version][-1]), made)
+        return {f"binaries/{place}/{name}{suffix}": made.read_bytes()}
+
+
+def _platform(version: str) -> tuple[str, str]:
+    """Where the standard wants the library of this machine, and its suffix."""
+    wide = sys.maxsize > 2**32
+    arm = platform.machine().lower() in ("aarch64", "arm64")
+    system, suffix = {"win32": ("win", ".dll"), "darwin": ("darwin", ".dylib")}.get(sys.platform, ("linux", ".so"))
+    if version == "2.0":
+        return f"{system}{64 if wide else 32}", suffix
+    architecture = ("aarch64" if wide else "aarch32") if arm else ("x86_64" if wide else "x86")
+    return f"{architecture}-{'windows' if system == 'win' else system}", suffix
+
+
+def _archive(files: dict[str, bytes]) -> bytes:
+    made = io.BytesIO()
+    with zipfile.ZipFile(made, "w", zipfile.ZIP_DEFLATED) as archive:
+        for path, content in files.items():
+            entry = zipfile.ZipInfo(path, _EPOCH)
+            entry.compress_type = zipfile.ZIP_DEFLATED
+            entry.external_attr = (0o755 if path.startswith("binaries/") else 0o644) << 16
+            archive.writestr(entry, content)
+    return made.getvalue()
+
+
+def _store(folder: Path, name: str, content: bytes) -> Path:
+    """The path of a file that appears whole or not at all."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(prefix=".supple-", dir=folder) as stage:
+            Path(stage, name).write_bytes(content)
+            os.replace(Path(stage, name), folder / name)
+    except OSError as problem:
+        reason = problem.strerror or str(problem)
+        raise SuppleError(f"{name} was not written to {folder}: {reason}; choose a folder that can be written") from problem
+    return folder / name
+
+
+__all__ = ["VERSIONS", "Coordinate", "FmuParts", "Observed", "Quantity", "identifier", "write_fmu"]
