@@ -8,10 +8,8 @@ from __future__ import annotations
 
 import ctypes
 import inspect
-import shutil
 import subprocess
 import zipfile
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
@@ -185,3 +183,188 @@ def test_model_exchange_agrees_with_the_tree(dualemps: SimpleNamespace) -> None:
     fmu.terminate()
     fmu.freeInstance()
     agrees(np.array(rows), dualemps.wanted, 1e-5)
+
+
+@pytest.mark.parametrize("version", ["2.0", "3.0"])
+def test_3rrr_runs_in_both_versions_and_kinds(tmp_path: Path, version: str) -> None:
+    from fmpy.validation import validate_fmu
+
+    parts = fmu_parts(load("3rrr"), passes=())
+    path = write_fmu(parts, tmp_path, version=version)
+    assert path.name == "robot_3rrr.fmu"
+    assert validate_fmu(str(path)) == []
+    watched = ["q_leg1_q1", "position_tool_x", "position_tool_y", "closure_residual", "kinetic_energy"]
+    found = {}
+    for kind in ("CoSimulation", "ModelExchange"):
+        found[kind] = fmpy.simulate_fmu(
+            str(path), stop_time=0.1, output_interval=0.002, fmi_type=kind, start_values={"tau_leg1_q1": 0.5},
+            relative_tolerance=1e-7, output=watched,
+        )  # fmt: skip
+        assert np.max(found[kind]["closure_residual"]) < 1e-9
+        assert found[kind]["kinetic_energy"][-1] > 1e-3
+    for name in watched[:3]:
+        one, two = (np.interp(np.linspace(0, 0.1, 11), x["time"], x[name]) for x in found.values())
+        assert np.max(np.abs(one - two)) < 1e-5 * np.max(np.abs(one - one[0])), name
+
+
+def test_a_robot_under_its_weight_stays_at_rest(tmp_path: Path) -> None:
+    """Gravity, a quaternion among the dependent coordinates, and forces that hold the robot as start values."""
+    path = write_fmu(fmu_parts(load("gough_stewart"), passes=()), tmp_path)
+    found = fmpy.simulate_fmu(
+        str(path), stop_time=0.05, output_interval=0.01, fmi_type="CoSimulation",
+        output=["kinetic_energy", "elastic_energy", "closure_residual", "position_centre_z", "q_platform_quaternion_w"],
+    )  # fmt: skip
+    assert np.max(found["kinetic_energy"]) < 1e-20
+    assert found["elastic_energy"][0] > 0.1
+    assert np.ptp(found["position_centre_z"]) < 1e-12
+    assert np.max(found["closure_residual"]) < 1e-9
+
+
+def test_energy_is_conserved_without_friction(tmp_path: Path) -> None:
+    """Constant forces and gravity from another pose: kinetic + elastic energy = work of forces and weight."""
+    model = load("gough_stewart")
+    path = write_fmu(fmu_parts(model, passes=()), tmp_path)
+    names = [c.name for c in model.mechanism.coordinates if c.kind == "active"]
+    description = fmpy.read_model_description(str(path))
+    held = {v.name: float(v.start) for v in description.modelVariables if v.causality == "input"}
+    pushed = {name: 0.97 * force for name, force in held.items()}
+    watched = ["kinetic_energy", "elastic_energy", *(f"q_{n.replace('/', '_')}" for n in names)]
+    found = fmpy.simulate_fmu(
+        str(path), stop_time=0.2, output_interval=0.02, fmi_type="CoSimulation", start_values={**pushed, "gravity_z": 0.0},
+        relative_tolerance=1e-8, output=watched,
+    )  # fmt: skip
+    work = sum(pushed[f"tau_{n.replace('/', '_')}"] * (found[x] - found[x][0]) for n, x in zip(names, watched[2:], strict=True))
+    stored = found["kinetic_energy"] + found["elastic_energy"]
+    assert np.max(work) > 1.0
+    assert np.max(np.abs(stored - stored[0] - work)) < 1e-5 * np.max(np.abs(work))
+
+
+HOSTILE = """
+name: N_Q
+space: planar
+bodies:
+  bar: {rigid: {mass: 1, center: [0.1, 0, 0], inertia: {zz: 0.01}}}
+links:
+  N_Q: {parent: base, joint: revolute, q: a.b, body: bar}
+  VALUES: {parent: N_Q, at: [0.2, 0, 0], joint: revolute, q: a-b, body: bar}
+actuators:
+  a.b: {viscous: 0.1}
+  a-b: {viscous: 0.1}
+points:
+  MODEL_LOOPS: {link: VALUES}
+"""
+EVIL = """*/ system("x"); /* <&' ]]> é\\\n#define q --> {0}"""
+
+
+def test_hostile_names_stay_harmless(tmp_path: Path) -> None:
+    """Words of our macros in the robot file, and labels that no robot file may have."""
+    from fmpy.validation import validate_fmu
+
+    tame = fmu_parts(build(HOSTILE), passes=())
+    evil = replace(
+        tame,
+        robot=EVIL,
+        about=EVIL,
+        forces=tuple(replace(x, label=EVIL) for x in tame.forces),
+        independent=tuple(replace(x, label=EVIL) for x in tame.independent),
+        point_labels=(EVIL,),
+    )
+    for version in ("2.0", "3.0"):
+        for parts, point in ((tame, "MODEL_LOOPS"), (evil, "system_x_e_define_q_0")):
+            path = write_fmu(parts, tmp_path, version=version)
+            assert path.parent == tmp_path and path.stem.isidentifier() and path.stem.isascii()
+            assert validate_fmu(str(path)) == []
+            found = fmpy.simulate_fmu(str(path), stop_time=0.01, output=[f"position_{point}_x"])
+            assert np.isclose(found[f"position_{point}_x"][0], 0.2)
+
+
+@pytest.mark.parametrize("robot", ["", "con", "int", "3rrr", "supple", "fmi2GetReal", "é" * 400, "../../x", "double"])
+def test_identifiers_are_safe(robot: str) -> None:
+    name = identifier(robot)
+    assert name.isidentifier() and name.isascii() and len(name) <= 28
+    assert not name.lower().startswith(("supple", "fmi")) and name not in ("con", "int", "double")
+
+
+def test_parameters_that_are_kept_can_be_set(tmp_path: Path) -> None:
+    """Young's modulus set in the FMU gives what the robot of that modulus gives."""
+    E = symbols("E", 1)
+    kept = Kept(assemble(describe("dualemps", {"E": E[0]}), False), E, (Quantity("E", "Pa", 74e9),))
+    path = write_fmu(fmu_parts(load("dualemps"), passes=(), kept=kept), tmp_path / "kept")
+    other = write_fmu(fmu_parts(load("dualemps", {"E": "60 GPa"}), passes=()), tmp_path / "other")
+    found = [
+        fmpy.simulate_fmu(
+            str(file), stop_time=0.02, output_interval=0.002, fmi_type="CoSimulation", start_values=values,
+            relative_tolerance=1e-8, output=["q_13_y1", "closure_residual"],
+        )  # fmt: skip
+        for file, values in ((path, {"p_E": 60e9, "tau_q11": 100.0}), (other, {"tau_q11": 100.0}))
+    ]
+    assert np.ptp(found[0]["q_13_y1"]) > 1e-7
+    assert np.allclose(found[0]["q_13_y1"], found[1]["q_13_y1"], rtol=0, atol=1e-5 * np.ptp(found[0]["q_13_y1"]))
+
+
+def test_the_state_of_an_fmu_can_be_kept_and_restored(dualemps: SimpleNamespace) -> None:
+    names = variables(dualemps.path)
+    fmu = instance(dualemps.path, dualemps.folder, "cs")
+    fmu.setReal([names["tau_q11"]], [200.0])
+    fmu.doStep(0.0, 0.01)
+    kept = fmu.getFMUState()
+    data = fmu.serializeFMUState(kept)
+    fmu.doStep(0.01, 0.01)
+    first = observed(fmu, names)
+    fmu.setFMUState(fmu.deSerializeFMUState(data))
+    fmu.doStep(0.01, 0.01)
+    assert observed(fmu, names) == first
+    fmu.freeFMUState(kept)
+    fmu.freeInstance()
+
+
+def test_a_pose_out_of_reach_is_refused(dualemps: SimpleNamespace) -> None:
+    names = variables(dualemps.path)
+    fmu = instance(dualemps.path, dualemps.folder, "me")
+    far = (ctypes.c_double * 22)(5.0)
+    fmu.setContinuousStates(far, 22)
+    derivatives = (ctypes.c_double * 22)()
+    status = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_size_t)(
+        ("fmi2GetDerivatives", fmu.dll)
+    )(fmu.component, ctypes.addressof(derivatives), 22)
+    assert status == 2, "fmi2Discard"
+    fmu.setContinuousStates((ctypes.c_double * 22)(0.1, *[0.0] * 21), 22)
+    assert observed(fmu, names)[-1] < 1e-9
+    fmu.freeInstance()
+
+
+def test_the_sources_compile_without_warnings(dualemps: SimpleNamespace, tmp_path: Path) -> None:
+    where = Path(fmpy.extract(str(dualemps.path), unzipdir=str(tmp_path / "x"))) / "sources"
+    compiler = find_compiler()
+    assert compiler is not None
+    flags = ["-std=c99", "-O1", "-Wall", "-Wextra", "-Wpedantic", "-Werror", "-fsyntax-only"]
+    done = subprocess.run([*compiler, *flags, str(where / "fmi2.c")], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr[:2000]
+
+
+def test_without_a_compiler_only_sources_are_written(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, dualemps: SimpleNamespace
+) -> None:
+    monkeypatch.setattr("supple.backends.targets.fmu.find_compiler", lambda: None)
+    with pytest.warns(RuntimeWarning, match="sources only"):
+        path = write_fmu(fmu_parts(dualemps.model, passes=()), tmp_path)
+    with zipfile.ZipFile(path) as archive:
+        assert not [name for name in archive.namelist() if name.startswith("binaries/")]
+
+
+@pytest.mark.parametrize(
+    ("robot", "reason"), [("bricard", "no FMU, because passive joints"), ("surgiscope", "no FMU, because passive joints")]
+)
+def test_robots_that_cannot_be_exported_say_why(robot: str, reason: str) -> None:
+    with pytest.raises(SuppleError, match=reason):
+        fmu_parts(load(robot), passes=())
+
+
+def test_friction_that_jumps_is_refused() -> None:
+    with pytest.raises(SuppleError, match="jumps at rest"):
+        fmu_parts(build(HOSTILE.replace("viscous: 0.1}", "coulomb: 0.1}", 1)), passes=())
+
+
+def test_an_unknown_version_is_refused(tmp_path: Path, dualemps: SimpleNamespace) -> None:
+    with pytest.raises(SuppleError, match=r"choose 2\.0 or 3\.0"):
+        write_fmu(fmu_parts(dualemps.model, passes=()), tmp_path, version="1.0")

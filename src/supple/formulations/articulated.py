@@ -239,6 +239,10 @@ class Articulated(Folding):
         self.groups[-1] = whole
         return Solution(self, [])
 
+    def drives(self) -> list[int]:
+        """Indices in v of the actuated coordinates."""
+        return [k for k, c in enumerate(self.m.coordinates) if c.kind == "active"]
+
     # Solution -------------------------------------------------------------------------------------------------------
 
     def solve(self) -> Solution:

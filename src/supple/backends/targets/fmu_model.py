@@ -69,10 +69,10 @@ def _macro(name: str, f: Function) -> str:
     """A macro that takes the arrays in the order of _CALLS and leaves out those the function does not need."""
     given, filled = _CALLS[name]
     sign = signature(f, Names())
-    used = [key for key in f.inputs] + [key for key in f.outputs]
-    return f"#define MODEL_{name.upper()}({', '.join((*given, *(f'{x}_' for x in filled)))}) " + (
-        f"{sign.name}({', '.join(key if key in f.inputs else f'{key}_' for key in used)})"
-    )
+    taken = [*f.inputs, *(f"{key}_" for key in f.outputs)]
+    idle = "".join(f"(void)({key}), " for key in given if key not in f.inputs)
+    parameters = ", ".join((*given, *(f"{key}_" for key in filled)))
+    return f"#define MODEL_{name.upper()}({parameters}) ({idle}{sign.name}({', '.join(taken)}))"
 
 
 def _sizes(parts: FmuParts, table: Table) -> list[str]:
