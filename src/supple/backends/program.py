@@ -41,18 +41,16 @@ def _drive(program: Program) -> str:
 
 def source(program: Program) -> str:
     """The program as C: four functions, tables of the legs, and NAME(inputs..., outputs...) that runs them."""
-    names = c_source.Names()
     sizes = {k: a.size for f in program.functions() for k, a in [*f.inputs.items(), *f.outputs.items()]}
     lines = [c_source.header()]
     for f in program.functions():
-        lines.append("static " + c_source.body(f).replace("\nvoid ", "\nstatic void ", 1).lstrip())
+        lines.append(c_source.body(f).replace("\nvoid ", "\nstatic void "))
     lines += [_table(f"take_{k}", index) for k, index in program.take.items()]
     lines += [_table(f"put_{k}", index) for k, index in program.put.items()]
     lines += [_table(f"platform_{k}", index[None]) for k, index in program.platform.items()]
     rows = ",\n    ".join("{" + ", ".join(c_source.literal(x) for x in row) + "}" for row in program.constants)
     lines.append(f"static const double leg_constants[{program.legs}][{max(1, sizes['c'])}] = {{\n    {rows}\n}};\n")
     lines.append(_main(program, sizes))
-    del names
     return "\n".join(lines)
 
 
@@ -66,9 +64,8 @@ def _main(program: Program, sizes: dict[str, int]) -> str:
     n = program.legs
     inputs = ", ".join(f"const real *restrict {k}" for k in program.inputs)
     outputs = ", ".join(f"real *restrict {k}" for k in program.outputs)
-    order = [k if k != "drive" else "drive" for k in program.gather.inputs]
     local = {"q": "leg_q", "v": "leg_v", "drive": "leg_drive", "g": "g", "c": "leg_c", "common": "common"}
-    gather = ", ".join([*(local[k] for k in order), "part", "carried[i]"])
+    gather = ", ".join([*(local[k] for k in program.gather.inputs), "part", "carried[i]"])
     spread_inputs = ", ".join({"carried": "carried[i]", "slots": "slots"}[k] for k in program.spread.inputs)
     spread_outputs = ", ".join(f"out_{k}" for k in program.spread.outputs)
     meet = ", ".join({"total": "total", "common": "common"}[k] for k in program.meet.inputs)
@@ -96,10 +93,10 @@ def _main(program: Program, sizes: dict[str, int]) -> str:
             f"    real total[{sizes['total']}], carried[{n}][{max(1, sizes['carried'])}], leg_c[{max(1, sizes['c'])}];",
             *own,
             "    prepare(own_q, own_v, common);",
-            f"    for (int k = 0; k < {sizes['total']}; k++) total[k] = real_of(0.0);",
+            f"    for (int k = 0; k < {sizes['total']}; k++) total[k] = fill(0.0);",
             f"    for (int i = 0; i < {n}; i++) {{",
             *take,
-            f"        for (int k = 0; k < {sizes['c']}; k++) leg_c[k] = real_of(leg_constants[i][k]);",
+            f"        for (int k = 0; k < {sizes['c']}; k++) leg_c[k] = fill(leg_constants[i][k]);",
             f"        gather({gather});",
             f"        for (int k = 0; k < {sizes['total']}; k++) total[k] = total[k] + part[k];",
             "    }",
