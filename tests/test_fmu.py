@@ -64,7 +64,7 @@ def reference(model: Model, times: np.ndarray) -> np.ndarray:
         return np.concatenate([v, a])
 
     start = np.concatenate([fmu_parts(model, passes=()).start, zero])
-    found = solve_ivp(rate, (0, times[-1]), start, "Radau", times, rtol=1e-9, atol=1e-11, max_step=0.01)
+    found = solve_ivp(rate, (0, times[-1]), start, "Radau", times, rtol=1e-8, atol=1e-10, max_step=0.01)
     assert found.success
     return found.y[:n].T
 
@@ -340,6 +340,51 @@ def test_the_sources_compile_without_warnings(dualemps: SimpleNamespace, tmp_pat
     flags = ["-std=c99", "-O1", "-Wall", "-Wextra", "-Wpedantic", "-Werror", "-fsyntax-only"]
     done = subprocess.run([*compiler, *flags, str(where / "fmi2.c")], capture_output=True, text=True)
     assert done.returncode == 0, done.stderr[:2000]
+
+
+FIXED_STEPS = """
+#include <stdio.h>
+#include "model.h"
+#include "robot.h"
+#include "rodas.h"
+int main(void)
+{
+    static Workspace w;
+    for (int count = 20; count <= 640; count *= 2) {
+        static Robot r;
+        double y[N_STATES] = {0.3, -0.5, 1.0, 2.0}, made[N_STATES], f[N_INDEPENDENT], f_t[N_INDEPENDENT];
+        const double h = 0.5 / count;
+        r.tolerance = 1e-6;
+        start(&r);
+        r.slope[0] = 3.0;
+        r.slope[1] = -1.0;
+        for (int k = 0; k < count; k++) {
+            slope_of(&r, k * h, y, f);
+            linearise(&r, &w, k * h, h, y, f, f_t);
+            attempt(&r, &w, k * h, h, y, f, f_t, made);
+            memcpy(y, made, sizeof y);
+        }
+        printf("%.17g %.17g %.17g %.17g\\n", y[0], y[1], y[2], y[3]);
+    }
+    return 0;
+}
+"""
+
+
+def test_the_integrator_is_of_order_four(tmp_path: Path) -> None:
+    """A double pendulum with forces that grow in time: halving the step divides the error by 16."""
+    path = write_fmu(fmu_parts(build(HOSTILE), passes=()), tmp_path)
+    sources = Path(fmpy.extract(str(path), unzipdir=str(tmp_path / "x"))) / "sources"
+    (sources / "order.c").write_text(FIXED_STEPS)
+    compiler = find_compiler()
+    assert compiler is not None
+    program = tmp_path / "order.exe"
+    subprocess.run([*compiler, "-std=c99", "-O1", "-o", str(program), str(sources / "order.c"), "-lm"], check=True)
+    printed = subprocess.run([str(program)], check=True, capture_output=True, text=True).stdout
+    ends = np.array([[float(x) for x in line.split()] for line in printed.splitlines()])
+    errors = np.linalg.norm(ends[:-1] - ends[1:], axis=1)
+    orders = np.log2(errors[:-1] / errors[1:])
+    assert np.all(orders[:3] > 3.8) and np.all(orders[:3] < 4.6), orders
 
 
 def test_without_a_compiler_only_sources_are_written(

@@ -23,12 +23,12 @@ ROOMS = {
     "models": {"errors", "expr", "robot", "formulations"},
     "fmu_parts": {"errors", "models", "expr", "robot", "formulations", "backends", "model"},
     "pipeline": {"errors", "models", "expr", "robot", "formulations", "backends", "model"},
-    "generator": {"errors", "expr", "robot", "models", "backends", "pipeline"},
+    "generator": {"errors", "expr", "robot", "formulations", "models", "backends", "pipeline"},
     "tour": {"errors", "pipeline", "analyses", "views"},
     "cli": {"errors", "models", "robot", "pipeline", "analyses", "views", "backends", "generator", "tour"},
 }
 # modules of formulations that methods share; the methods themselves never import each other
-SHARED = {"kinematics", "equations", "quadratic", "polynomial", "bodies", "affine", "folding"}
+SHARED = {"kinematics", "equations", "quadratic", "polynomial", "bodies", "affine", "folding", "articulated"}
 
 
 def modules() -> list[Path]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +16,9 @@ from supple.errors import SuppleError
 from supple.expr.function import Array, Function, kept_parameters
 from supple.expr.node import symbol
 from supple.expr.passes import Optimised, optimise
+from supple.expr.program import Program
+from supple.formulations.affine import Unsupported
+from supple.formulations.leg_program import leg_program
 from supple.models import MODELS, derivative, parametrised
 from supple.robot.assemble import assemble
 from supple.robot.mechanism import Mechanism
@@ -48,7 +51,20 @@ def generate(
         if wrt is not None:
             f = derivative(f, wrt)
     made = optimise(f)
-    return Generated(packed(mechanism, model, made.function, keep, values), made)
+    package = packed(mechanism, model, made.function, keep, values)
+    if model in ("inverse", "forward") and not keep and wrt is None:
+        package = replace(package, program=shared_legs(mechanism, model == "forward"))
+    return Generated(package, made)
+
+
+def shared_legs(mechanism: Mechanism, forward: bool) -> Program | None:
+    """The model with one leg's code for all legs, each part optimised; None for robots that have no such legs."""
+    try:
+        program = leg_program(mechanism, forward)
+    except Unsupported:
+        return None
+    parts = {name: optimise(getattr(program, name)).function for name in ("prepare", "gather", "meet", "spread")}
+    return replace(program, **parts)
 
 
 def kept_values(robot: str | Path, settings: Mapping[str, Any], keep: Sequence[str]) -> list[float]:

@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from supple.expr.function import Function
+from supple.expr.program import Program
 
 
 @dataclass(frozen=True)
@@ -33,6 +34,7 @@ class Package:
     outputs: tuple[Signal, ...]
     sample: Mapping[str, npt.NDArray[np.float64]]  # inputs of the self-test
     expected: Mapping[str, npt.NDArray[np.float64]]  # its outputs, by the interpreter
+    program: Program | None = None  # the same model with one leg's code for all legs, for targets that can
 
     def counts(self) -> dict[str, Any]:
         """Operations as the user counts them: subtraction is an addition."""

@@ -40,9 +40,14 @@ def _drive(program: Program) -> str:
 
 
 def source(program: Program) -> str:
-    """The program as C: four functions, tables of the legs, and NAME(inputs..., outputs...) that runs them."""
+    """The program as one self-contained C file."""
+    return c_source.header() + "\n" + body(program, program.name)
+
+
+def body(program: Program, name: str) -> str:
+    """The program as C, to stand after the header: four functions, tables of the legs, and name(inputs..., outputs...)."""
     sizes = {k: a.size for f in program.functions() for k, a in [*f.inputs.items(), *f.outputs.items()]}
-    lines = [c_source.header()]
+    lines = []
     for f in program.functions():
         lines.append(c_source.body(f).replace("\nvoid ", "\nstatic void "))
     lines += [_table(f"take_{k}", index) for k, index in program.take.items()]
@@ -50,7 +55,7 @@ def source(program: Program) -> str:
     lines += [_table(f"platform_{k}", index[None]) for k, index in program.platform.items()]
     rows = ",\n    ".join("{" + ", ".join(c_source.literal(x) for x in row) + "}" for row in program.constants)
     lines.append(f"static const double leg_constants[{program.legs}][{max(1, sizes['c'])}] = {{\n    {rows}\n}};\n")
-    lines.append(_main(program, sizes))
+    lines.append(_main(program, name, sizes))
     return "\n".join(lines)
 
 
@@ -59,7 +64,7 @@ def _table(name: str, index: Indices) -> str:
     return f"static const int {name}[{index.shape[0]}][{max(1, index.shape[1])}] = {{\n    {rows}\n}};\n"
 
 
-def _main(program: Program, sizes: dict[str, int]) -> str:
+def _main(program: Program, name: str, sizes: dict[str, int]) -> str:
     drive = _drive(program)
     n = program.legs
     inputs = ", ".join(f"const real *restrict {k}" for k in program.inputs)
@@ -86,7 +91,7 @@ def _main(program: Program, sizes: dict[str, int]) -> str:
     declared += [f"    real out_{k}[{max(1, i.shape[1])}];" for k, i in program.put.items()]
     return "\n".join(
         [
-            f"void {program.name}({inputs}, {outputs})",
+            f"void {name}({inputs}, {outputs})",
             "{",
             *declared,
             f"    real common[{max(1, sizes['common'])}], part[{sizes['part']}], slots[{sizes['slots']}];",

@@ -10,6 +10,7 @@ Its code does not grow with the number of legs, its operations grow linearly.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -17,6 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from supple.expr.function import Function
+from supple.expr.node import ARITHMETIC
 
 Indices = npt.NDArray[np.intp]
 
@@ -40,11 +42,17 @@ class Program:
         return len(self.constants)
 
     @property
+    def counts(self) -> Counter[str]:
+        """Operations of each kind of one evaluation, the sums over the legs included."""
+        total = self.prepare.counts + self.meet.counts
+        for name, count in (self.gather.counts + self.spread.counts).items():
+            total[name] += self.legs * count
+        total["add"] += (self.legs - 1) * self.gather.outputs["part"].size
+        return total
+
+    @property
     def operations(self) -> int:
-        """Operations of one evaluation, the sums over the legs included."""
-        sums = (self.legs - 1) * self.gather.outputs["part"].size
-        each = self.gather.operations + self.spread.operations
-        return self.prepare.operations + self.meet.operations + self.legs * each + sums
+        return sum(self.counts[op] for op in ARITHMETIC)
 
     def functions(self) -> tuple[Function, ...]:
         return (self.prepare, self.gather, self.meet, self.spread)

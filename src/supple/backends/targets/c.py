@@ -9,6 +9,7 @@ from pathlib import Path
 from supple.backends.c_source import RESERVED, Names, Signature, body, literal, signature
 from supple.backends.c_source import header as real_header
 from supple.backends.package import Package
+from supple.backends.program import body as program_body
 from supple.backends.targets.files import deliver
 from supple.backends.targets.heading import TOLERANCE, c_comment, check, flat, heading, ordered
 from supple.backends.targets.names import element_words, macros, prefix, shown, stem
@@ -101,6 +102,8 @@ def _model(package: Package, shared: Interface) -> str:
     contract = ["#ifdef __clang__", "#pragma STDC FP_CONTRACT OFF", "#endif"]
     plain = ["#undef SUPPLE_SINGLE", "#undef SUPPLE_LANES"]
     top = [*title(package, shared), f'#include "{shared.sign.name}.h"', *contract, *plain, ""]
+    if package.program is not None:
+        return "\n".join([*top, real_header(), program_body(package.program, shared.sign.name)])
     return "\n".join([*top, real_header(), body(shared.function, shared.names())])
 
 
