@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ctypes
 import inspect
+import shutil
 import subprocess
 import zipfile
 from dataclasses import replace
@@ -109,7 +110,6 @@ def observed(fmu: Any, names: dict[str, int]) -> list[float]:
 def agrees(found: np.ndarray, wanted: np.ndarray, tolerance: float) -> None:
     assert np.max(found[:, -1]) < 1e-9, "loops are open"
     error = np.max(np.abs(found[:, :-1] - wanted), axis=0) / np.max(np.abs(wanted - wanted[0]), axis=0)
-    print("\nrelative errors", dict(zip(WATCHED, error.tolist(), strict=True)), "open", np.max(found[:, -1]))
     assert np.all(error < tolerance), dict(zip(WATCHED, error.tolist(), strict=True))
 
 
@@ -233,7 +233,9 @@ def test_energy_is_conserved_without_friction(tmp_path: Path) -> None:
         str(path), stop_time=0.2, output_interval=0.02, fmi_type="CoSimulation", start_values={**pushed, "gravity_z": 0.0},
         relative_tolerance=1e-8, output=watched,
     )  # fmt: skip
-    work = sum(pushed[f"tau_{n.replace('/', '_')}"] * (found[x] - found[x][0]) for n, x in zip(names, watched[2:], strict=True))
+    work = sum(
+        pushed[f"tau_{n.replace('/', '_')}"] * (found[x] - found[x][0]) for n, x in zip(names, watched[2:], strict=True)
+    )
     stored = found["kinetic_energy"] + found["elastic_energy"]
     assert np.max(work) > 1.0
     assert np.max(np.abs(stored - stored[0] - work)) < 1e-5 * np.max(np.abs(work))
@@ -293,9 +295,14 @@ def test_parameters_that_are_kept_can_be_set(tmp_path: Path) -> None:
     other = write_fmu(fmu_parts(load("dualemps", {"E": "60 GPa"}), passes=()), tmp_path / "other")
     found = [
         fmpy.simulate_fmu(
-            str(file), stop_time=0.02, output_interval=0.002, fmi_type="CoSimulation", start_values=values,
-            relative_tolerance=1e-8, output=["q_13_y1", "closure_residual"],
-        )  # fmt: skip
+            str(file),
+            stop_time=0.02,
+            output_interval=0.002,
+            fmi_type="CoSimulation",
+            start_values=values,
+            relative_tolerance=1e-8,
+            output=["q_13_y1", "closure_residual"],
+        )
         for file, values in ((path, {"p_E": 60e9, "tau_q11": 100.0}), (other, {"tau_q11": 100.0}))
     ]
     assert np.ptp(found[0]["q_13_y1"]) > 1e-7
@@ -342,40 +349,11 @@ def test_the_sources_compile_without_warnings(dualemps: SimpleNamespace, tmp_pat
     assert done.returncode == 0, done.stderr[:2000]
 
 
-FIXED_STEPS = """
-#include <stdio.h>
-#include "model.h"
-#include "robot.h"
-#include "rodas.h"
-int main(void)
-{
-    static Workspace w;
-    for (int count = 20; count <= 640; count *= 2) {
-        static Robot r;
-        double y[N_STATES] = {0.3, -0.5, 1.0, 2.0}, made[N_STATES], f[N_INDEPENDENT], f_t[N_INDEPENDENT];
-        const double h = 0.5 / count;
-        r.tolerance = 1e-6;
-        start(&r);
-        r.slope[0] = 3.0;
-        r.slope[1] = -1.0;
-        for (int k = 0; k < count; k++) {
-            slope_of(&r, k * h, y, f);
-            linearise(&r, &w, k * h, h, y, f, f_t);
-            attempt(&r, &w, k * h, h, y, f, f_t, made);
-            memcpy(y, made, sizeof y);
-        }
-        printf("%.17g %.17g %.17g %.17g\\n", y[0], y[1], y[2], y[3]);
-    }
-    return 0;
-}
-"""
-
-
 def test_the_integrator_is_of_order_four(tmp_path: Path) -> None:
     """A double pendulum with forces that grow in time: halving the step divides the error by 16."""
     path = write_fmu(fmu_parts(build(HOSTILE), passes=()), tmp_path)
     sources = Path(fmpy.extract(str(path), unzipdir=str(tmp_path / "x"))) / "sources"
-    (sources / "order.c").write_text(FIXED_STEPS)
+    shutil.copy(Path(__file__).parent / "data" / "fixed_steps.c", sources / "order.c")
     compiler = find_compiler()
     assert compiler is not None
     program = tmp_path / "order.exe"

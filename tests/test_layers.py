@@ -23,7 +23,7 @@ ROOMS = {
     "models": {"errors", "expr", "robot", "formulations"},
     "fmu_parts": {"errors", "models", "expr", "robot", "formulations", "backends", "model"},
     "pipeline": {"errors", "models", "expr", "robot", "formulations", "backends", "model"},
-    "generator": {"errors", "expr", "robot", "formulations", "models", "backends", "pipeline"},
+    "generator": {"fmu_parts", "errors", "expr", "robot", "formulations", "models", "backends", "pipeline"},
     "tour": {"errors", "pipeline", "analyses", "views"},
     "cli": {"errors", "models", "robot", "pipeline", "analyses", "views", "backends", "generator", "tour"},
 }

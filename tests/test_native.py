@@ -90,9 +90,7 @@ def assert_agree(got: dict[str, Any], expected: dict[str, Any], tolerance: float
 
 @needs_compiler
 @settings(max_examples=4, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
-@given(
-    seed=st.integers(0, 10**9), steps=st.integers(20, 90), batch=st.sampled_from([(), (3,), (2, 7), (16,)])
-)
+@given(seed=st.integers(0, 10**9), steps=st.integers(20, 90), batch=st.sampled_from([(), (3,), (2, 7), (16,)]))
 def test_agrees_with_interpreter(seed: int, steps: int, batch: tuple[int, ...]) -> None:
     f = random_function(seed, steps)
     x = draw(f, batch, seed)
@@ -108,9 +106,7 @@ def test_each_operation(op: str) -> None:
     """Bit for bit what the interpreter gives, but for sine and cosine."""
     q = symbols("q", 2)
     arity = 2 if op in ("add", "sub", "mul", "div") else 1
-    f = function(
-        "each", {"q": q}, {"y": [BUILD[op](*q[:arity])], "k": [BUILD[op](*[*q[: arity - 1], q[1] * 3])]}
-    )
+    f = function("each", {"q": q}, {"y": [BUILD[op](*q[:arity])], "k": [BUILD[op](*[*q[: arity - 1], q[1] * 3])]})
     special = [0.0, -0.0, 1.0, -2.5, 1e-310, 1e300, np.inf, -np.inf, np.nan]
     x = np.array([(a, b) for a in special for b in special])
     with np.errstate(all="ignore"):
@@ -159,10 +155,7 @@ def test_sincos_within_two_units_in_the_last_place(single: bool) -> None:
             for name, column in (("s", 0), ("c", 1)):
                 value = np.array([float(e[column]) for e in exact])
                 error = np.array(
-                    [
-                        float(mpmath.mpf(float(g)) - e[column])
-                        for g, e in zip(got[name][:, 0], exact, strict=True)
-                    ]
+                    [float(mpmath.mpf(float(g)) - e[column]) for g, e in zip(got[name][:, 0], exact, strict=True)]
                 )
                 assert np.max(np.abs(error) / np.spacing(np.abs(value).astype(x.dtype))) < 2
 
@@ -170,9 +163,7 @@ def test_sincos_within_two_units_in_the_last_place(single: bool) -> None:
 @needs_compiler
 def test_calling_convention() -> None:
     q, p, s = symbols("q", 3), symbols("p", (2, 2)), symbols("s", ())
-    f = function(
-        "call", {"q": q, "p": p, "s": s, "unused": symbols("u", 2)}, {"y": p @ q[:2] * s.item(), "z": q[2]}
-    )
+    f = function("call", {"q": q, "p": p, "s": s, "unused": symbols("u", 2)}, {"y": p @ q[:2] * s.item(), "z": q[2]})
     rng = np.random.default_rng(0)
     x = {"q": rng.normal(size=(4, 1, 3)), "p": rng.normal(size=(2, 2)), "s": np.arange(5), "unused": [1, 2]}
     for lanes in native.LANES:
@@ -181,9 +172,7 @@ def test_calling_convention() -> None:
         assert compiled(**{**x, "s": 2.0, "q": x["q"][:0]})["y"].shape == (0, 1, 2)
         assert compiled(**{**x, "s": 2.0, "q": [1, 2, 3]})["z"].shape == ()
         strided = np.asfortranarray(rng.normal(size=(7, 3)))[::2]
-        assert_agree(
-            compiled(**{**x, "s": 1, "q": strided}), interpret(f)(**{**x, "s": 1, "q": strided}), 1e-15
-        )
+        assert_agree(compiled(**{**x, "s": 1, "q": strided}), interpret(f)(**{**x, "s": 1, "q": strided}), 1e-15)
         with pytest.raises(TypeError, match="missing inputs"):
             compiled(q=x["q"])
         with pytest.raises(ValueError, match="expected"):
@@ -245,9 +234,7 @@ HOSTILE = [
 
 @needs_compiler
 @pytest.mark.parametrize("split", [False, True])
-def test_hostile_names_become_plain_identifiers(
-    split: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_hostile_names_become_plain_identifiers(split: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     if split:
         monkeypatch.setattr(c_source, "SPLIT_ABOVE", 5)
         monkeypatch.setattr(c_source, "PART", 7)
@@ -277,9 +264,7 @@ def compile_strictly(f: Function, folder: Path) -> None:
     for lanes, single in WAYS:
         flags = ["-std=c99", "-O1", "-Wall", "-Wextra", "-Werror", "-march=native", f"-DSUPPLE_LANES={lanes}"]
         flags += ["-DSUPPLE_SINGLE"] * single
-        done = subprocess.run(
-            [*found, *flags, "-c", str(path), "-o", str(folder / "strict.o")], capture_output=True
-        )
+        done = subprocess.run([*found, *flags, "-c", str(path), "-o", str(folder / "strict.o")], capture_output=True)
         assert done.returncode == 0, done.stderr.decode()
 
 
@@ -305,9 +290,7 @@ def wide_function(statements: int) -> Function:
     pool: list[Any] = list(q)
     while len(pool) < statements:
         a, b = rng.choice(pool[-60:]), rng.choice(pool[-4000:])
-        pool.append(
-            a * b if rng.random() < 0.2 else (a + b) * Fraction(3, 5) if rng.random() < 0.6 else sin(a)
-        )
+        pool.append(a * b if rng.random() < 0.2 else (a + b) * Fraction(3, 5) if rng.random() < 0.6 else sin(a))
     return function("wide", {"q": q}, {"y": pool[-50:], "z": pool[::400]})
 
 
@@ -349,9 +332,7 @@ def no_compiler(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("SUPPLE_CC", raising=False)
     monkeypatch.setenv("PATH", "")
     known = importlib.util.find_spec
-    monkeypatch.setattr(
-        importlib.util, "find_spec", lambda name, *a: None if name == "ziglang" else known(name, *a)
-    )
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name, *a: None if name == "ziglang" else known(name, *a))
     monkeypatch.setattr(native, "_notice_given", False)
 
 
@@ -390,9 +371,7 @@ def test_broken_compiler_is_an_error_with_its_words(
         "false": "failed with code 1",
         "/nowhere/cc": "cannot be started",
         script(tmp_path / "angry", "echo 'licence expired' >&2; exit 3\n"): "code 3.*\n.*licence expired",
-        script(
-            tmp_path / "late", "case \"$*\" in *-dM*) ;; *) echo 'disk on fire'; exit 1;; esac\n"
-        ): "disk on fire",
+        script(tmp_path / "late", "case \"$*\" in *-dM*) ;; *) echo 'disk on fire'; exit 1;; esac\n"): "disk on fire",
         script(tmp_path / "lazy", "exit 0\n"): "wrote no library",
         script(tmp_path / "wordy", "yes error | head -c 100000 >&2; exit 1\n"): "error",
     }
@@ -470,9 +449,7 @@ print(native(function("race", {"q": q}, {"y": [q[0] * q[1]]}), lanes=4)(q=[3.0, 
 
 @needs_compiler
 def test_processes_may_compile_the_same_at_once(own_cache: Path) -> None:
-    running = [
-        subprocess.Popen([sys.executable, "-c", CHILD], stdout=subprocess.PIPE, text=True) for _ in range(4)
-    ]
+    running = [subprocess.Popen([sys.executable, "-c", CHILD], stdout=subprocess.PIPE, text=True) for _ in range(4)]
     assert [p.communicate(timeout=100)[0].strip() for p in running] == ["21.0"] * 4
     assert not list(own_cache.glob(".build-*"))
     for path in own_cache.iterdir():

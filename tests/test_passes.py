@@ -272,9 +272,7 @@ def text(f: Function) -> list[str]:
     """The operations of f in order, for comparison of structures."""
     number_of = {node: i for i, node in enumerate(f.nodes)}
     return [
-        f"{n.op} {[number_of[a] if isinstance(a, Expr) else a for a in n.args]}"
-        for n in f.nodes
-        if n.op != "symbol"
+        f"{n.op} {[number_of[a] if isinstance(a, Expr) else a for a in n.args]}" for n in f.nodes if n.op != "symbol"
     ] + [str(number_of.get(x, x)) if isinstance(x, Expr) else str(x) for x in f.output_scalars()]
 
 

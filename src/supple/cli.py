@@ -216,6 +216,9 @@ def _loads(given: tuple[str, ...]) -> dict[str, list[float]]:
 keep_option = click.option(
     "--keep", "keep", multiple=True, metavar="PARAM", help="Keep a named parameter as an input of the code (repeatable)."
 )
+solve_rates_option = click.option(
+    "--solve-rates", is_flag=True, help="Solve the rates of passive joints inside instead of taking them as inputs."
+)
 _MODELS = "mass, inverse, forward, tree, kinematics, linear, regressor or energy"
 
 
@@ -225,50 +228,65 @@ _MODELS = "mass, inverse, forward, tree, kinematics, linear, regressor or energy
 @set_option
 @keep_option
 @click.option("--derivative", metavar="INPUT", help="Count the exact derivative along an input (q, v, p, ...).")
+@solve_rates_option
 @json_option
 def count(
-    robot: str, model: str | None, settings: dict[str, str], keep: tuple[str, ...], derivative: str | None, as_json: bool
-) -> None:
+    robot: str, model: str | None, settings: dict[str, str], keep: tuple[str, ...], derivative: str | None,
+    solve_rates: bool, as_json: bool,
+) -> None:  # fmt: skip
     """Count the operations of generated models, as derived and after every optimiser pass."""
+    from supple.generator import compiled_size
     from supple.generator import generate as run
 
     names = [model] if model else ["mass", "inverse", "forward"]
     made = []
     for name in names:
-        made.append(run(robot, name, settings, keep, derivative))
+        made.append(run(robot, name, settings, keep, derivative, solve_rates))
     if as_json:
         found = [{"robot": m.package.robot, "model": m.package.model, **m.package.counts()} for m in made]
         _print_json(found[0] if model else found)
         return
     from supple.views.tables import print_counts
 
-    print_counts([(m.package, m.optimised.stages) for m in made])
+    print_counts([(m.package, m.optimised.stages, compiled_size(m.package.function)) for m in made])
 
 
 @main.command()
 @click.argument("robot")
-@click.option("--model", required=True, metavar="NAME", help=f"One of {_MODELS}.")
-@click.option("--target", required=True, metavar="NAME", help="Language: c, python, matlab, simulink or rust.")
+@click.option("--model", metavar="NAME", help=f"One of {_MODELS} (an FMU needs none).")
+@click.option("--target", required=True, metavar="NAME", help="c, python, matlab, simulink, rust or fmu.")
+@click.option("--fmi", default="2.0", show_default=True, metavar="VERSION", help="Version of an FMU: 2.0 or 3.0.")
 @click.option("-o", "--output", type=click.Path(path_type=Path), required=True, metavar="DIR", help="Folder for the files.")
 @set_option
 @keep_option
 @click.option("--derivative", metavar="INPUT", help="Generate the exact derivative along an input (q, v, p, ...).")
+@solve_rates_option
 @json_option
 def generate(
-    robot: str, model: str, target: str, output: Path, settings: dict[str, str], keep: tuple[str, ...],
-    derivative: str | None, as_json: bool,
+    robot: str, model: str | None, target: str, fmi: str, output: Path, settings: dict[str, str], keep: tuple[str, ...],
+    derivative: str | None, solve_rates: bool, as_json: bool,
 ) -> None:  # fmt: skip
     """Write a model as source code that checks itself and needs nothing else."""
     from supple.backends.targets import TARGETS
     from supple.generator import generate as run
 
+    if target == "fmu":
+        from supple.generator import export_fmu
+
+        path = export_fmu(robot, output, settings, keep, fmi)
+        _print_json({"robot": robot, "target": "fmu", "files": [str(path)]}) if as_json else click.echo(f"wrote {path}")
+        return
     if target not in TARGETS:
-        raise SuppleError(f"there is no target {target!r}; choose one of {', '.join(TARGETS)}")
-    made = run(robot, model, settings, keep, derivative)
+        raise SuppleError(f"there is no target {target!r}; choose one of {', '.join([*TARGETS, 'fmu'])}")
+    if model is None:
+        raise SuppleError(f"say which model: --model with one of {_MODELS}")
+    made = run(robot, model, settings, keep, derivative, solve_rates)
     files = TARGETS[target](made.package, output)
     if as_json:
         counts = made.package.counts()
-        _print_json({"robot": made.package.robot, "model": model, "target": target, "files": [str(f) for f in files], **counts})
+        _print_json(
+            {"robot": made.package.robot, "model": model, "target": target, "files": [str(f) for f in files], **counts}
+        )
         return
     total = made.package.counts()["operations"]["total"]
     click.echo(f"{made.package.robot} {model}: {total} operations; wrote " + ", ".join(str(f) for f in files))

@@ -106,7 +106,9 @@ def _functions(mechanism: Mechanism, dependent: list[int], passes: Sequence[str]
         "loops": function("loops", equations.closure.inputs, loops),
         "rates": function("rates", motion.inputs, {"velocity": motion.outputs["velocity"], "jacobian": J_v}),
         "drift": function("drift", motion.inputs, {"acceleration": motion.outputs["acceleration"]}),
-        "points": function("points", points.inputs, {k: points.outputs[k] for k in ("position", "velocity", "acceleration")}),
+        "points": function(
+            "points", points.inputs, {k: points.outputs[k] for k in ("position", "velocity", "acceleration")}
+        ),
         "energy": function("energy", energy.inputs, {"kinetic": kinetic, "elastic": sum(energy.outputs["elastic"])}),
     }
     light = {name: optimise(f, _LIGHT).function for name, f in made.items()}

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import tempfile
+import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -10,16 +12,20 @@ from typing import Any
 import numpy as np
 
 from supple import pipeline
+from supple.backends.c_source import source
+from supple.backends.compiler import find_compiler, portable_library
 from supple.backends.interpreter import interpret
 from supple.backends.package import Package, Signal
+from supple.backends.targets.fmu import Quantity, write_fmu
 from supple.errors import SuppleError
 from supple.expr.function import Array, Function, kept_parameters
 from supple.expr.node import symbol
 from supple.expr.passes import Optimised, optimise
 from supple.expr.program import Program
+from supple.fmu_parts import Kept, fmu_parts
 from supple.formulations.affine import Unsupported
 from supple.formulations.leg_program import leg_program
-from supple.models import MODELS, derivative, parametrised
+from supple.models import MODELS, derivative, parametrised, with_rates_solved
 from supple.robot.assemble import assemble
 from supple.robot.mechanism import Mechanism
 
@@ -38,8 +44,12 @@ def generate(
     settings: Mapping[str, Any] | None = None,
     keep: Sequence[str] = (),
     wrt: str | None = None,
+    solve_rates: bool = False,
 ) -> Generated:
-    """The named model of a robot, optimised; parameters in `keep` stay inputs; `wrt` differentiates along an input."""
+    """The named model of a robot, optimised.
+
+    Parameters in `keep` stay inputs; `wrt` differentiates along an input; `solve_rates` computes the rates of passive
+    joints inside instead of taking them from v."""
     if model not in MODELS:
         raise SuppleError(f"there is no model {model!r}; choose one of {', '.join(MODELS)}")
     values = kept_values(robot, settings or {}, keep)
@@ -48,11 +58,13 @@ def generate(
     with kept_parameters(symbols):
         mechanism = assemble(pipeline.describe(robot, changed))
         f = MODELS[model](mechanism)
+        if solve_rates:
+            f = with_rates_solved(f, mechanism)
         if wrt is not None:
             f = derivative(f, wrt)
     made = optimise(f)
     package = packed(mechanism, model, made.function, keep, values)
-    if model in ("inverse", "forward") and not keep and wrt is None:
+    if model in ("inverse", "forward") and not keep and wrt is None and not solve_rates:
         package = replace(package, program=shared_legs(mechanism, model == "forward"))
     return Generated(package, made)
 
@@ -64,7 +76,38 @@ def shared_legs(mechanism: Mechanism, forward: bool) -> Program | None:
     except Unsupported:
         return None
     parts = {name: optimise(getattr(program, name)).function for name in ("prepare", "gather", "meet", "spread")}
-    return replace(program, **parts)
+    return replace(program, **parts)  # type: ignore[arg-type]
+
+
+def export_fmu(
+    robot: str | Path,
+    folder: Path,
+    settings: Mapping[str, Any] | None = None,
+    keep: Sequence[str] = (),
+    version: str = "2.0",
+) -> Path:
+    """The path of an FMU of a robot; kept parameters can be set in it."""
+    model, kept = pipeline.load(robot, settings), None
+    if keep:
+        values = kept_values(robot, settings or {}, keep)
+        symbols = np.array([symbol(name) for name in keep], dtype=object)
+        with kept_parameters(symbols):
+            mechanism = assemble(pipeline.describe(robot, {**(settings or {}), **dict(zip(keep, symbols, strict=True))}))
+        kept = Kept(mechanism, symbols, tuple(Quantity(n, "", x) for n, x in zip(keep, values, strict=True)))
+    return write_fmu(fmu_parts(model, kept=kept), folder, version=version)
+
+
+def compiled_size(f: Function) -> tuple[float, int] | None:
+    """Seconds to compile a model and bytes of its machine code, or None without a compiler."""
+    compiler = find_compiler()
+    if compiler is None:
+        return None
+    with tempfile.TemporaryDirectory() as folder:
+        written, made = Path(folder) / "model.c", Path(folder) / "model.so"
+        written.write_text(source(f), encoding="utf-8")
+        start = time.perf_counter()
+        portable_library(written, made, compiler)
+        return time.perf_counter() - start, made.stat().st_size
 
 
 def kept_values(robot: str | Path, settings: Mapping[str, Any], keep: Sequence[str]) -> list[float]:

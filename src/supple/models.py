@@ -18,7 +18,7 @@ from supple.expr.function import Array, Function, function, kept_parameters
 from supple.expr.node import Expr, symbol
 from supple.formulations.affine import Unsupported
 from supple.formulations.articulated import forward_model, inverse_model
-from supple.formulations.composite import mass_model
+from supple.formulations.composite import mass_model, rates_model
 from supple.formulations.equations import Equations
 from supple.formulations.newton_euler import newton_euler
 from supple.robot.bodies.record import Body, is_zero
@@ -141,6 +141,19 @@ def derivative(f: Function, wrt: str) -> Function:
     if wrt not in f.inputs:
         raise SuppleError(f"{f.name} has no input {wrt!r}; it has: {', '.join(f.inputs)}")
     return differentiate(f, wrt)
+
+
+def with_rates_solved(f: Function, mechanism: Mechanism) -> Function:
+    """The same model with the rates of passive joints solved inside instead of taken from v."""
+    independent = [c.name for c in mechanism.coordinates if c.kind in ("active", "elastic")]
+    try:
+        rates = rates_model(mechanism, independent)
+    except Unsupported as reason:
+        raise SuppleError(f"{mechanism.name}: passive rates are not solved in closed form, because of {reason}") from reason
+    known: dict[Expr, Any] = dict(zip(rates.inputs["q"], f.inputs["q"], strict=True))
+    known |= dict(zip(rates.inputs["v"], f.inputs["v"], strict=True))
+    solved = dict(zip(f.inputs["v"], _substituted(rates.outputs["v"], known), strict=True))
+    return function(f.name, f.inputs, {key: _substituted(value, solved) for key, value in f.outputs.items()})
 
 
 # Parts -----------------------------------------------------------------------------------------------------------------

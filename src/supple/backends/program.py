@@ -20,7 +20,8 @@ def run(program: Program, **inputs: Any) -> dict[str, Any]:
     own = {k: given[k][..., index] for k, index in program.platform.items()}
     common = interpret(program.prepare)(**own)["common"]
     gather, spread = interpret(program.gather), interpret(program.spread)
-    total, carried = 0.0, []
+    total: Any = 0.0
+    carried = []
     for leg in range(program.legs):
         part = {k: given[k][..., index[leg]] for k, index in program.take.items()}
         found = gather(**part, g=given["g"], c=program.constants[leg], common=common)
@@ -75,8 +76,9 @@ def _main(program: Program, name: str, sizes: dict[str, int]) -> str:
     spread_outputs = ", ".join(f"out_{k}" for k in program.spread.outputs)
     meet = ", ".join({"total": "total", "common": "common"}[k] for k in program.meet.inputs)
     take = [
-        f"        for (int k = 0; k < {index.shape[1]}; k++) leg_{key}[k] = {drive if key == 'drive' else key}[take_{key}[i][k]];"
+        f"        for (int k = 0; k < {index.shape[1]}; k++) leg_{key}[k] = {whole}[take_{key}[i][k]];"
         for key, index in program.take.items()
+        for whole in [drive if key == "drive" else key]
     ]
     put = [
         f"        for (int k = 0; k < {index.shape[1]}; k++) {key}[put_{key}[i][k]] = out_{key}[k];"

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 from supple.expr.function import Array, Function, function
-from supple.expr.node import Expr, Scalar, mul
-from supple.expr.vector import axis_rotation, cross, identity, is_zero, matmul, matvec, plus, scale, zeros
+from supple.expr.node import Expr, Scalar, add, mul
+from supple.expr.vector import axis_rotation, cross, dot, identity, is_zero, matmul, matvec, plus, scale, vector, zeros
 from supple.formulations.affine import (
     Affine,
     Unsupported,
@@ -149,3 +149,44 @@ def mass_model(mechanism: Mechanism, independent: list[str]) -> Function:
     M = [[Z.get(i, j) for j in ids] for i in ids]
     inputs = {"q": method.inputs.q, "v": method.inputs.v, "g": method.inputs.g}
     return function("mass", inputs, {"M": M, "c": [Z.linear[i] for i in ids]})
+
+
+class Rates(Composite):
+    """Velocities of passive joints from those of the others: the loops of a planar robot, at velocity level."""
+
+    def given(self, k: int) -> bool:
+        """All variables are the joints' own."""
+        return True
+
+    def solved(self) -> dict[str, Scalar]:
+        """Passive coordinate -> its velocity as an expression of the others'."""
+        if self.m.platform is not None or not self.planar:
+            raise Unsupported("passive rates of robots in space or with a platform of their own")
+        found: dict[str, Scalar] = {}
+        for closure in self.m.closures:
+            near, far = self.far_side(closure)
+            rows = [x + y * -1 for x, y in zip(self._base_forms(far), self._base_forms(near), strict=True)]
+            rows = [row for row in rows if row.terms]
+            chosen: list[Any] = list(dict.fromkeys(x for row in rows for x in row.terms if not self._independent(x)))
+            if len(chosen) != len(rows) or len(rows) > 3:
+                raise Unsupported("loops whose passive joints do not follow one by one")
+            inverse = cofactor_inverse(np.array([[row.terms.get(x, 0) for x in chosen] for row in rows], dtype=object))
+            speed = [self._speed(row, chosen) for row in rows]
+            for n, x in enumerate(chosen):
+                found[self.m.coordinates[x[1]].name] = mul(-1, dot(inverse[n], vector(*speed)))
+        return found
+
+    def _speed(self, row: Affine, chosen: list[Any]) -> Scalar:
+        total: Scalar = 0
+        for x, c in row.terms.items():
+            if x not in chosen:
+                total = add(total, mul(c, self.s.v[x[1]]))  # type: ignore[index]
+        return total
+
+
+def rates_model(mechanism: Mechanism, independent: list[str]) -> Function:
+    """v with the rates of passive joints replaced by those that keep the loops closed."""
+    method = Rates(mechanism, independent)
+    solved = method.solved()
+    v = [solved.get(c.name, x) for c, x in zip(mechanism.coordinates, method.inputs.v, strict=True)]
+    return function("rates", {"q": method.inputs.q, "v": method.inputs.v}, {"v": v})

@@ -17,7 +17,7 @@ from supple.expr.vector import zeros
 from supple.formulations.affine import Unsupported
 from supple.formulations.articulated import Articulated, Solution
 from supple.formulations.quadratic import Quadratic
-from supple.robot.mechanism import Frame, Mechanism
+from supple.robot.mechanism import Coordinate, Frame, Mechanism
 from supple.robot.simplify import opened, simplify
 
 
@@ -122,7 +122,9 @@ def _template(m: Mechanism, legs: list[list[int]], varying: Varying) -> Mechanis
     number = {-1: -1} | {old: new for new, old in enumerate(shared)}
     for leg in legs:
         number |= {old: len(shared) + k for k, old in enumerate(leg)}
-    frames, coordinates, nq = [], [], 0
+    frames: list[Frame] = []
+    coordinates: list[Coordinate] = []
+    nq = 0
     for old in [*shared, *legs[0]]:
         same = [leg[legs[0].index(old)] for leg in legs] if old in inside else [old]
         frame: Frame = varying.unified([_bare(m.frames[i]) for i in same])
@@ -130,7 +132,10 @@ def _template(m: Mechanism, legs: list[list[int]], varying: Varying) -> Mechanis
         for part in (m.frames[old].v, m.frames[old].ev):
             for k in range(part.start, part.stop):
                 offset = k - part.start
-                others = [m.coordinates[getattr(m.frames[i], "v" if part is m.frames[old].v else "ev").start + offset] for i in same]
+                others = [
+                    m.coordinates[getattr(m.frames[i], "v" if part is m.frames[old].v else "ev").start + offset]
+                    for i in same
+                ]
                 unified = varying.unified([replace(c, name="", frame=0) for c in others])
                 coordinates.append(replace(unified, name=m.coordinates[k].name, frame=number[old]))
         own = m.frames[old]

@@ -71,10 +71,10 @@ def _leading(names: tuple[str, ...], shares: Any, most: int = 3) -> str:
     return ", ".join(f"{names[i]} {shares[i]:.0%}" for i in order if shares[i] > 0.05) or "-"
 
 
-def print_counts(rows: list[tuple[Any, Any]]) -> None:
+def print_counts(rows: list[tuple[Any, Any, Any]]) -> None:
     """Operations of generated models: as derived, after each pass, and what remains."""
     out = _console()
-    for package, stages in rows:
+    for package, stages, compiled in rows:
         title = f"{escape(package.robot)}: {package.model} model"
         table = _table("what", "operations", "+ -", "*", "/", "neg", "functions", "intermediates", title=title)
         last: dict[str, Any] = {}
@@ -88,3 +88,8 @@ def print_counts(rows: list[tuple[Any, Any]]) -> None:
                 str(functions), str(stage.intermediates),
             )  # fmt: skip
         out.print(table)
+        if compiled is not None:
+            out.print(f"compiled in {compiled[0]:.2f} s, {compiled[1]} bytes")
+        if package.program is not None:
+            p = package.program
+            out.print(f"with one leg's code for all {p.legs} legs: {p.operations} operations")

@@ -25,9 +25,7 @@ _NEIGHBOURS = 48  # terms of one sum each term is paired with
 class Extraction:
     """The candidates of some sums, kept up to date while the best ones are carried out."""
 
-    def __init__(
-        self, sums: Sums, factoring: bool, source: random.Random | None = None, noise: float = 0.0
-    ) -> None:
+    def __init__(self, sums: Sums, factoring: bool, source: random.Random | None = None, noise: float = 0.0) -> None:
         self.sums, self.factoring = sums, factoring
         self.source, self.noise = source or random.Random(0), noise
         self.places: dict[Key, dict[tuple[object, ...], None]] = {}

@@ -44,13 +44,9 @@ def _check_names(f: Function, stages: Sequence[Collection[str]]) -> None:
     repeated = {name for name in named if named.count(name) > 1}
     wrong = repeated | set(named).symmetric_difference(f.inputs)
     if wrong:
-        raise ValueError(
-            f"{f.name}: every input belongs to one stage exactly; look at {', '.join(sorted(wrong))}"
-        )
+        raise ValueError(f"{f.name}: every input belongs to one stage exactly; look at {', '.join(sorted(wrong))}")
     if "carried" in f.inputs:
-        raise ValueError(
-            f"{f.name}: the input name `carried` is taken by the split itself; rename that input"
-        )
+        raise ValueError(f"{f.name}: the input name `carried` is taken by the split itself; rename that input")
 
 
 def _levels(f: Function, stages: Sequence[Collection[str]]) -> dict[Expr, int]:

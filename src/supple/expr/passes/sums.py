@@ -221,9 +221,7 @@ def expand(sums: Sums) -> Signed:
     graph = Signed(sums.graph.source)
     values: dict[Atom, Reference] = {}
 
-    def joined(
-        refs: Iterable[Reference], operation: Callable[[Reference, Reference], Reference]
-    ) -> Reference:
+    def joined(refs: Iterable[Reference], operation: Callable[[Reference, Reference], Reference]) -> Reference:
         heap = [(graph.depth[abs(r)], k, r) for k, r in enumerate(refs)]
         heapq.heapify(heap)
         serial = len(heap)

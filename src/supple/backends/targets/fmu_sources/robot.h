@@ -20,7 +20,7 @@ typedef struct {
     double q[AT_LEAST_ONE(N_Q)], v[AT_LEAST_ONE(N_V)], a[AT_LEAST_ONE(N_V)];
     double jacobian[AT_LEAST_ONE(N_DEPENDENT * N_DEPENDENT)]; /* factorised */
     int pivot[AT_LEAST_ONE(N_DEPENDENT)];
-    double held[AT_LEAST_ONE(N_INPUTS)], slope[AT_LEAST_ONE(N_INPUTS)], since; /* inputs during a step */
+    double held[AT_LEAST_ONE(N_INPUTS)], slope[AT_LEAST_ONE(N_INPUTS)], since; /* inputs of one step */
     double tolerance, step;
     int known; /* STALE, MOVING (derivatives) or OBSERVED (outputs, too) */
 } Robot;
@@ -270,8 +270,6 @@ static int assign(Robot *r, unsigned reference, double value)
 {
     if (reference < AT_INPUTS || reference >= AT_DERIVATIVES)
         return 0;
-    if (reference < AT_INPUTS + N_INPUTS)
-        r->slope[reference - AT_INPUTS] = 0.0;
     if (r->value[reference] != value)
         r->known = STALE;
     r->value[reference] = value;

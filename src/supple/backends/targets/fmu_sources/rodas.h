@@ -162,6 +162,7 @@ static int integrate(Robot *r, Workspace *w, double until)
     }
     for (int i = 0; i < N_INPUTS; i++)
         r->value[AT_INPUTS + i] = r->held[i] + r->slope[i] * (until - r->since);
+    memset(r->slope, 0, sizeof r->slope); /* said anew for every step */
     memcpy(r->value + AT_STATES, y, N_STATES * sizeof(double));
     r->value[0] = until;
     r->known = STALE;
