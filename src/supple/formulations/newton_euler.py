@@ -372,19 +372,28 @@ def _outline(kin: Kinematics) -> Function:
     spokes: list[list[Anchor]] = [[] for _ in mechanism.frames]
     hanging = [Anchor(f.parent, f.marker) for f in mechanism.frames]
     closing = [a for c in mechanism.closures for a in (c.first, c.second)]
-    for anchor in [*hanging, *closing, *mechanism.points.values()]:
+    for anchor in [*hanging, *closing]:
         if anchor.frame >= 0:
+            spokes[anchor.frame].append(anchor)
+    for anchor in mechanism.points.values():
+        if anchor.frame >= 0 and len(spokes[anchor.frame]) < 3:
             spokes[anchor.frame].append(anchor)
     outputs: dict[str, Array] = {}
     for index, (motion, (R, p)) in enumerate(zip(kin.motions, kin.world, strict=True)):
-        outline = motion.frame.body.outline
+        outline, frame = motion.frame.body.outline, motion.frame
         rows = []
+        if frame.motion == "prismatic" and not frame.name.startswith("platform~"):
+            rows.append(plus(p, matvec(R, scale(-1, motion.slide))))
         if outline is not None:
             for position, Phi in zip(outline.position, outline.Phi_d, strict=True):
                 rows.append(plus(p, matvec(R, plus(position, matvec(Phi, motion.qe)))))
+        elif frame.motion == "fixed" and frame.parent < 0:
+            rows.append(p)  # part of the ground
         else:
-            rows = [p]
-            for anchor in spokes[index]:
-                rows += [kin.pose(anchor)[1], p]
+            ends = [kin.pose(anchor)[1] for anchor in spokes[index]]
+            if len(ends) > 2:
+                rows += [*ends, ends[0]]  # a plate: its edge
+            else:
+                rows += [p, *(x for end in ends for x in (end, p))]
         outputs[f"frame{index}"] = np.array(rows, dtype=object)
     return function("outline", {"q": kin.state.q}, outputs)
