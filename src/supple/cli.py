@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 import math
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -213,6 +214,16 @@ def _loads(given: tuple[str, ...]) -> dict[str, list[float]]:
     return made
 
 
+@contextmanager
+def _progress(what: str) -> Iterator[Callable[[Any], None]]:
+    """A line on the terminal that says how far the optimiser is; silent where there is no terminal."""
+    from rich.console import Console
+    from rich.markup import escape
+
+    with Console(stderr=True, highlight=False, emoji=False).status(f"{escape(what)}: deriving") as status:
+        yield lambda stage: status.update(f"{escape(what)}: {stage.operations} operations after {stage.name}")
+
+
 keep_option = click.option(
     "--keep", "keep", multiple=True, metavar="PARAM", help="Keep a named parameter as an input of the code (repeatable)."
 )
@@ -241,7 +252,8 @@ def count(
     names = [model] if model else ["mass", "inverse", "forward"]
     made = []
     for name in names:
-        made.append(run(robot, name, settings, keep, derivative, solve_rates))
+        with _progress(f"{robot} {name}") as report:
+            made.append(run(robot, name, settings, keep, derivative, solve_rates, report))
     if as_json:
         found = [{"robot": m.package.robot, "model": m.package.model, **m.package.counts()} for m in made]
         _print_json(found[0] if model else found)
@@ -280,7 +292,8 @@ def generate(
         raise SuppleError(f"there is no target {target!r}; choose one of {', '.join([*TARGETS, 'fmu'])}")
     if model is None:
         raise SuppleError(f"say which model: --model with one of {_MODELS}")
-    made = run(robot, model, settings, keep, derivative, solve_rates)
+    with _progress(f"{robot} {model}") as report:
+        made = run(robot, model, settings, keep, derivative, solve_rates, report)
     files = TARGETS[target](made.package, output)
     if as_json:
         counts = made.package.counts()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import tempfile
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -20,7 +20,7 @@ from supple.backends.targets.fmu import Quantity, write_fmu
 from supple.errors import SuppleError
 from supple.expr.function import Array, Function, kept_parameters
 from supple.expr.node import symbol
-from supple.expr.passes import Optimised, optimise
+from supple.expr.passes import Optimised, Stage, optimise
 from supple.expr.program import Program
 from supple.fmu_parts import Kept, fmu_parts
 from supple.formulations.affine import Unsupported
@@ -45,11 +45,12 @@ def generate(
     keep: Sequence[str] = (),
     wrt: str | None = None,
     solve_rates: bool = False,
+    report: Callable[[Stage], None] = lambda stage: None,
 ) -> Generated:
     """The named model of a robot, optimised.
 
     Parameters in `keep` stay inputs; `wrt` differentiates along an input; `solve_rates` computes the rates of passive
-    joints inside instead of taking them from v."""
+    joints inside instead of taking them from v; `report` hears of every stage of the optimiser."""
     if model not in MODELS:
         raise SuppleError(f"there is no model {model!r}; choose one of {', '.join(MODELS)}")
     values = kept_values(robot, settings or {}, keep)
@@ -62,7 +63,7 @@ def generate(
             f = with_rates_solved(f, mechanism)
         if wrt is not None:
             f = derivative(f, wrt)
-    made = optimise(f)
+    made = optimise(f, report=report)
     package = packed(mechanism, model, made.function, keep, values)
     if model in ("inverse", "forward") and not keep and wrt is None and not solve_rates:
         package = replace(package, program=shared_legs(mechanism, model == "forward"))

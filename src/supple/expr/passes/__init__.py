@@ -52,8 +52,13 @@ class Optimised:
     stages: tuple[Stage, ...]
 
 
-def optimise(f: Function, passes: Sequence[str] | None = None, seed: int = 0) -> Optimised:
-    """f with fewer operations, and the story of how.
+def optimise(
+    f: Function,
+    passes: Sequence[str] | None = None,
+    seed: int = 0,
+    report: Callable[[Stage], None] = lambda stage: None,
+) -> Optimised:
+    """f with fewer operations, and the story of how; `report` hears of every stage as it is reached.
 
     `passes` names the passes to run, in order (DEFAULT if None); share and factor repeat while they gain.
     Every result is compared with what it came from at random points drawn with `seed`; a pass that changes a
@@ -64,6 +69,7 @@ def optimise(f: Function, passes: Sequence[str] | None = None, seed: int = 0) ->
     if unknown:
         raise ValueError(f"no pass named {unknown[0]!r}; there are {', '.join(PASSES)}")
     stages = [_stage("given", f)]
+    report(stages[0])
     for group in _groups(names):
         for _ in range(_ROUNDS if len(group) > 1 else 1):
             before = f.operations
@@ -71,6 +77,7 @@ def optimise(f: Function, passes: Sequence[str] | None = None, seed: int = 0) ->
                 if name in LINEAR or f.operations <= LARGE:
                     f = _gated(f, name, seed)
                     stages.append(_stage(name, f))
+                    report(stages[-1])
             little = before // 250 if before > SMALL else 0
             if before > MEDIUM or before - f.operations <= little:
                 break
