@@ -18,20 +18,22 @@ from supple.expr.function import Array, Function, function, kept_parameters
 from supple.expr.node import Expr, symbol
 from supple.formulations.affine import Unsupported
 from supple.formulations.articulated import forward_model, inverse_model
-from supple.formulations.composite import mass_model, rates_model
+from supple.formulations.composite import independent_names, mass_model, rates_model
 from supple.formulations.equations import Equations
 from supple.formulations.newton_euler import newton_euler
 from supple.robot.bodies.record import Body, is_zero
 from supple.robot.mechanism import Mechanism
 
+_LARGEST_MATRIX = 120  # coordinates; larger mass matrices are given along a direction
 _DENSE = 2_000_000  # nodes a dense Jacobian may be made of; larger ones are given along a direction
 
 
 def mass(mechanism: Mechanism) -> Function:
-    """M and c of the closed robot in its active and elastic coordinates; of the virtual tree where loops do not allow it."""
-    independent = [c.name for c in mechanism.coordinates if c.kind in ("active", "elastic")]
+    """M and c of the closed robot in its independent coordinates; of the virtual tree where loops do not allow it."""
     try:
-        return mass_model(mechanism, independent)
+        if mechanism.nv > _LARGEST_MATRIX:
+            raise Unsupported("a matrix of that size")
+        return mass_model(mechanism, independent_names(mechanism))
     except Unsupported:
         equations = newton_euler(mechanism)
         f = equations.forces

@@ -15,8 +15,8 @@ import numpy as np
 
 from supple.expr.function import Array, Function, function
 from supple.expr.node import Scalar, add, mul, sub
-from supple.expr.vector import cross, dot, matvec, minus, plus, scale, vector, zeros
-from supple.formulations.affine import Affine, Unsupported, cofactor_inverse, combined, solve_rows, turned
+from supple.expr.vector import cross, dot, matvec, minus, plus, scale, vector
+from supple.formulations.affine import Affine, Unsupported, cofactor_inverse, combined, solve_rows
 from supple.formulations.bodies import node_motion
 from supple.formulations.folding import Folding
 from supple.formulations.quadratic import Id, Quadratic, Solved
@@ -125,25 +125,6 @@ class Articulated(Folding):
         solved = solve_rows(self._loop_rows(closure), self._follows, self.sample())
         group.Z.substitute({x: form.form() for x, form in solved.items() if x in group.Z.rows})
         self.dependent |= solved
-
-    def _loop_rows(self, closure: Closure) -> list[Affine]:
-        """The equations of a closing joint: relative accelerations that must vanish, in the second anchor's axes."""
-        near, far = closure.second, closure.first
-        if near.frame < 0:
-            near, far = far, near
-        own = self._at_anchor(near, self.chain_forms(near.frame))
-        if far.frame < 0:
-            R, spin = self.kin.world[near.frame][0].T, zeros(3)
-            other = [Affine(mul(-1, g)) for g in self.s.g] + [Affine() for _ in range(3)]
-        else:
-            R, spin = self.relative(near.frame, far.frame), self.kin.motions[far.frame].omega
-            other = self._at_anchor(far, self.chain_forms(far.frame))
-        bias = cross(self.kin.motions[near.frame].omega, matvec(R, spin))
-        apart = [x + y * -1 for x, y in zip(own[:3], turned(R, other[:3]), strict=True)]
-        turning = [x + y * -1 + z for x, y, z in zip(own[3:], turned(R, other[3:]), bias, strict=True)]
-        marker = near.marker.rotation.T
-        twist = turned(marker, apart) + turned(marker, turning)
-        return [twist[k] for k in closure.forbidden]
 
     def _follows(self, x: Any) -> bool:
         """Variables that a loop may determine."""

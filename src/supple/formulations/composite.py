@@ -51,23 +51,50 @@ class Composite(Folding):
 
     def matrix(self) -> Quadratic:
         """Z of the closed robot in its independent accelerations."""
-        if self.m.platform is not None:
-            raise Unsupported("a robot with a platform of its own")
         total = Quadratic()
         every = list(range(len(self.m.frames)))
+        chain = self._platform_chain()
         for j in every:
             total.include(self.body(j))
         for closure in self.m.closures:
             self._closing_friction(closure, every, total)
         for j in reversed(every):
-            self.fold(total, j)
+            if j not in chain:
+                self.fold(total, j)
         for closure in self.m.closures:
             self._solve_loop(total, closure)
+        if chain:
+            self._platform_coordinates(total, chain)
         return total
+
+    def _platform_chain(self) -> list[int]:
+        chain, j = [], self.m.platform if self.m.platform is not None else -1
+        while j >= 0:
+            chain.append(j)
+            j = self.m.frames[j].parent
+        return chain[::-1]
+
+    def _platform_coordinates(self, Z: Quadratic, chain: list[int]) -> None:
+        """The platform's slots -> accelerations of its own coordinates: a = R^T (xdd - g)."""
+        p = chain[-1]
+        R = self._base_rotation(p) if self.planar else self.kin.world[p][0]
+        forms: dict[Any, Any] = {}
+        for k in range(3):
+            form = Affine(mul(-1, dot(R[:, k], self.s.g)))
+            for j in chain[:-1]:
+                frame = self.m.frames[j]
+                form = form + Affine(0, {("v", frame.v.start): 1}) * dot(R[:, k], frame.axis)
+            forms[self.slot(p, k)] = form.form()
+        own = self.m.frames[p]
+        for n, k in enumerate(x for x in range(3, 6) if x in self.alive[p]):
+            forms[self.slot(p, k)] = ({("v", own.v.start + n): 1 if not self.planar else own.axis[k - 3]}, 0)
+        Z.substitute({x: form for x, form in forms.items() if x in Z.rows})
 
     def _solve_loop(self, Z: Quadratic, closure: Closure) -> None:
         near, far = self.far_side(closure)
-        if self.planar and not any(k >= 3 for k in closure.forbidden):
+        if self.m.platform is not None:
+            rows = self._loop_rows(closure)
+        elif self.planar and not any(k >= 3 for k in closure.forbidden):
             rows = [x + y * -1 for x, y in zip(self._base_forms(far), self._base_forms(near), strict=True)]
             rows = [row for row in rows if row.terms]
         else:
@@ -137,7 +164,39 @@ class Composite(Folding):
         return made
 
     def _independent(self, x: Any) -> bool:
-        return self.m.coordinates[x[1]].name in self.independent
+        return x[0] == "s" or self.m.coordinates[x[1]].name in self.independent
+
+
+def independent_names(mechanism: Mechanism) -> list[str]:
+    """Coordinates of the mass model: active and elastic ones; with a platform of its own, all but the last of each leg
+    (Briot & Khalil 2014, section 4.1)."""
+    if mechanism.platform is None:
+        return [c.name for c in mechanism.coordinates if c.kind in ("active", "elastic")]
+    m = opened(simplify(mechanism))
+    dependent: set[str] = set()
+    for closure in m.closures:
+        far = closure.second if closure.first.frame == m.platform else closure.first
+        found = _node_names(m, far.frame, any(k >= 3 for k in closure.forbidden))
+        if not found:
+            leg = m.frames[far.frame].leg
+            own = [c for c in m.coordinates if m.frames[c.frame].leg == leg and c.kind in ("passive", "elastic")]
+            found = [c.name for c in sorted(own, key=lambda c: c.kind != "passive")][: len(closure.forbidden)]
+        dependent |= set(found)
+    names = {c.name for c in m.coordinates}
+    return [c.name for c in mechanism.coordinates if c.name in names and c.name not in dependent]
+
+
+def _node_names(m: Mechanism, j: int, turning: bool) -> list[str]:
+    """Elastic coordinates that move the node frame j sits on: its displacements, and its rotations if they are tied."""
+    frame = m.frames[j]
+    if frame.parent < 0:
+        return []
+    first = m.frames[frame.parent].ev.start
+    found = []
+    for k in range(frame.marker.Phi_d.shape[1]):
+        if not is_zero(frame.marker.Phi_d[:, k]) or (turning and not is_zero(frame.marker.Phi_r[:, k])):
+            found.append(m.coordinates[first + k].name)
+    return found
 
 
 def mass_model(mechanism: Mechanism, independent: list[str]) -> Function:

@@ -342,6 +342,25 @@ class Folding:
             raise Unsupported(f"the closure {closure.name!r} shares its link with another")
         return near, far
 
+    def _loop_rows(self, closure: Closure) -> list[Affine]:
+        """The equations of a closing joint: relative accelerations that must vanish, in the second anchor's axes."""
+        near, far = closure.second, closure.first
+        if near.frame < 0:
+            near, far = far, near
+        own = self._at_anchor(near, self.chain_forms(near.frame))
+        if far.frame < 0:
+            R, spin = self.kin.world[near.frame][0].T, zeros(3)
+            other = [Affine(mul(-1, g)) for g in self.s.g] + [Affine() for _ in range(3)]
+        else:
+            R, spin = self.relative(near.frame, far.frame), self.kin.motions[far.frame].omega
+            other = self._at_anchor(far, self.chain_forms(far.frame))
+        bias = cross(self.kin.motions[near.frame].omega, matvec(R, spin))
+        apart = [x + y * -1 for x, y in zip(own[:3], turned(R, other[:3]), strict=True)]
+        turning = [x + y * -1 + z for x, y, z in zip(own[3:], turned(R, other[3:]), bias, strict=True)]
+        marker = near.marker.rotation.T
+        twist = turned(marker, apart) + turned(marker, turning)
+        return [twist[k] for k in closure.forbidden]
+
     def _at_anchor(self, anchor: Anchor, slots: list[Affine]) -> list[Affine]:
         """Accelerations at an anchor in its frame's axes, from the frame's slots."""
         rho, w = minus(anchor.marker.position, self.c[anchor.frame]), self.kin.motions[anchor.frame].omega

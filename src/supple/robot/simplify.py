@@ -237,6 +237,8 @@ def regrouped(mechanism: Mechanism) -> Mechanism:
     frames = list(mechanism.frames)
     for index in reversed(range(len(frames))):
         frame = frames[index]
+        if index == mechanism.platform:
+            continue  # its own coordinates are those of its place
         if frame.parent < 0 or frame.motion not in ("fixed", "revolute", "spherical") or is_zero(frame.body.mass):
             continue
         parent = frames[frame.parent]
