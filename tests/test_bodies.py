@@ -303,7 +303,7 @@ def test_full_six_by_six_spring_carries_a_body() -> None:
     model = build(f"""
 space: spatial
 bodies:
-  load: {{rigid: {{mass: {m}, center: {c.tolist()}, inertia: {{xx: 0.02, yy: 0.03, zz: 0.04}}}}}}
+  load: {{rigid: {{mass: {m}, centre: {c.tolist()}, inertia: {{xx: 0.02, yy: 0.03, zz: 0.04}}}}}}
 links:
   load: {{parent: base, at: [0.3, 0.1, 0], body: load, stiffness: {{matrix: {K.tolist()}}}}}
 points:
@@ -345,7 +345,7 @@ links:
     about = m * (c @ c * np.eye(3) - np.outer(c, c)) + np.diag([0.1, 0.2, 0.3])
     entries = {a + b: float(about["xyz".index(a), "xyz".index(b)]) for a, b in ("xx", "yy", "zz", "xy", "xz", "yz")}
     ways = [
-        {"mass": m, "center": c.tolist(), "inertia": {"xx": 0.1, "yy": 0.2, "zz": 0.3}},
+        {"mass": m, "centre": c.tolist(), "inertia": {"xx": 0.1, "yy": 0.2, "zz": 0.3}},
         {"mass": m, "first_moments": (m * c).tolist(), "inertia_at_origin": entries},
         {"mass": m, "first_moments": (m * c).tolist(), "inertia": {"xx": 0.1, "yy": 0.2, "zz": 0.3}},
     ]

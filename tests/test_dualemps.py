@@ -100,7 +100,7 @@ PRINTED_MASSES = {k: AS_PRINTED[k] for k in ("mx14", "zz14", "mx17", "mx24")}
     [(1, [14.21, 25.04, 48.16, 91.91, 110.33, 436.2]), (8, [14.18, 24.53, 45.91, 89.80, 105.4, 188.5])],
 )
 def test_independent_finite_elements(elements: int, expected: list[float]) -> None:
-    """A linear FE model written apart from supple, table values as printed and E = 74 GPa (seeds.md, S0), to its digits."""
+    """A linear FE model written apart from supple, table values as printed and E = 74 GPa, to its digits."""
     found = modes(load("dualemps", PRINTED_MASSES | {"elements": elements}), count=6).frequencies_hz
     printed = [0.005] * 4 + [0.005 if elements == 1 else 0.05, 0.05]
     assert np.all(np.abs(found - expected) <= np.array(printed) + 1e-3)

@@ -245,7 +245,7 @@ HOSTILE = """
 name: N_Q
 space: planar
 bodies:
-  bar: {rigid: {mass: 1, center: [0.1, 0, 0], inertia: {zz: 0.01}}}
+  bar: {rigid: {mass: 1, centre: [0.1, 0, 0], inertia: {zz: 0.01}}}
 links:
   N_Q: {parent: base, joint: revolute, q: a.b, body: bar}
   VALUES: {parent: N_Q, at: [0.2, 0, 0], joint: revolute, q: a-b, body: bar}

@@ -24,8 +24,8 @@ from supple.robot.reader import describe_text
 RIGID_FIVE_BAR = """
 space: planar
 bodies:
-  crank: {rigid: {mass: 1 kg, center: [0.15, 0, 0], inertia: {zz: 0.01}}}
-  coupler: {rigid: {mass: 0.8 kg, center: [0.2, 0, 0], inertia: {zz: 0.012}}}
+  crank: {rigid: {mass: 1 kg, centre: [0.15, 0, 0], inertia: {zz: 0.01}}}
+  coupler: {rigid: {mass: 0.8 kg, centre: [0.2, 0, 0], inertia: {zz: 0.012}}}
 links:
   a1: {parent: base, at: [-0.1, 0, 0], joint: revolute, q: q1, body: crank}
   a2: {parent: a1, at: [0.3, 0, 0], joint: revolute, q: q2, body: coupler}

@@ -26,7 +26,7 @@ class Link:
     at: np.ndarray
     angles: np.ndarray  # about z, then y, then x, each turned by the one before
     mass: float
-    center: np.ndarray
+    centre: np.ndarray
     inertia: np.ndarray  # about the centre
 
     def text(self, index: int) -> str:
@@ -36,7 +36,7 @@ class Link:
         entries = {
             k: float(self.inertia["xyz".index(k[0]), "xyz".index(k[1])]) for k in ("xx", "yy", "zz", "xy", "xz", "yz")
         }
-        body = f"{{rigid: {{mass: {self.mass!r}, center: {self.center.tolist()}, inertia: {entries}}}}}".replace("'", "")
+        body = f"{{rigid: {{mass: {self.mass!r}, centre: {self.centre.tolist()}, inertia: {entries}}}}}".replace("'", "")
         return (
             f"  link{index}: {{parent: {parent}, at: {self.at.tolist()}, rotate: [{turn}], joint: {self.joint}, {axis}"
             f"q: q{index}, body: {body}}}\n"
@@ -83,7 +83,7 @@ def theirs(links: list[Link]) -> Any:
     for i, link in enumerate(links):
         R = Rotation.from_euler("ZYX", link.angles).as_matrix()
         at = model.addJoint(at, link.peer_joint(), pin.SE3(R, link.at), f"q{i}")
-        model.appendBodyToJoint(at, pin.Inertia(link.mass, link.center, link.inertia), pin.SE3.Identity())
+        model.appendBodyToJoint(at, pin.Inertia(link.mass, link.centre, link.inertia), pin.SE3.Identity())
     return model
 
 

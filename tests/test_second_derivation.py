@@ -28,7 +28,7 @@ sections:
 bodies:
   upper: {beam: {length: 0.5, section: s, material: m, elements: 2, axis: [1, 0.4, -0.3], up: [0.2, 0, 1], start: [0.1, 0, -0.05]}}
   lower: {beam: {length: 0.4, section: s, material: m, theory: timoshenko, axis: [-0.2, 1, 0.5], up: [1, 0, 0]}}
-  hand: {rigid: {mass: 0.8, center: [0.05, -0.02, 0.1], inertia: {xx: 0.002, yy: 0.003, zz: 0.004}}}
+  hand: {rigid: {mass: 0.8, centre: [0.05, -0.02, 0.1], inertia: {xx: 0.002, yy: 0.003, zz: 0.004}}}
 links:
   upper: {parent: base, at: [0.3, -0.2, 0.5], rotate: [{z: 0.4}, {x: -0.7}], joint: revolute, axis: [0.3, 0, 1], q: q1, body: upper}
   lower: {parent: upper, on: end, rotate: {y: 0.6}, joint: spherical, q: q2, body: lower}
@@ -201,12 +201,12 @@ class Arm:
         """Seven point masses with the hand's mass, centre and inertia."""
         moments = [mp.mpf(x) for x in ("0.002", "0.003", "0.004")]
         second = [sum(moments) / 2 - x for x in moments]  # int x^2 dm, ...
-        arm, center = mp.mpf("0.1"), vec("0.05", "-0.02", "0.1")
-        masses, places = [mp.mpf("0.8") - sum(second) / arm**2], [center]
+        arm, centre = mp.mpf("0.1"), vec("0.05", "-0.02", "0.1")
+        masses, places = [mp.mpf("0.8") - sum(second) / arm**2], [centre]
         for k in range(3):
             for side in (1, -1):
                 masses.append(second[k] / (2 * arm**2))
-                places.append(center + side * arm * ONE[k])
+                places.append(centre + side * arm * ONE[k])
         return masses, places
 
     def place(self, move: list[Any]) -> tuple[Vector, list[Vector], Vector]:

@@ -285,6 +285,8 @@ def generate(
     if target == "fmu":
         from supple.generator import export_fmu
 
+        if model not in (None, "forward") or derivative or solve_rates:
+            raise SuppleError("an FMU holds the whole robot; leave out --model, --derivative and --solve-rates")
         path = export_fmu(robot, output, settings, keep, fmi)
         _print_json({"robot": robot, "target": "fmu", "files": [str(path)]}) if as_json else click.echo(f"wrote {path}")
         return

@@ -24,6 +24,7 @@ from supple.expr.passes import Optimised, Stage, optimise
 from supple.expr.program import Program
 from supple.fmu_parts import Kept, fmu_parts
 from supple.formulations.affine import Unsupported
+from supple.formulations.composite import independent_names
 from supple.formulations.leg_program import leg_program
 from supple.models import MODELS, derivative, parametrised, with_rates_solved
 from supple.robot.assemble import assemble
@@ -131,11 +132,24 @@ def packed(mechanism: Mechanism, model: str, f: Function, keep: Sequence[str], v
 
 
 def _signal(mechanism: Mechanism, name: str, array: Array, keep: Sequence[str]) -> Signal:
-    labels, units = _labels(mechanism, name, keep)
+    labels, units = _mass_labels(mechanism, name, array) or _labels(mechanism, name, keep)
     if len(labels) != array.size:
         labels = [f"{name}{''.join(f'[{k}]' for k in index)}" for index in np.ndindex(array.shape)]
         units = [""] * array.size
     return Signal(name, tuple(labels), tuple(units))
+
+
+def _mass_labels(mechanism: Mechanism, name: str, array: Array) -> tuple[list[str], list[str]] | None:
+    """Names of the elements of M and c of a closed robot: its independent coordinates."""
+    if name not in ("M", "c"):
+        return None
+    independent = independent_names(mechanism)
+    if array.shape != (len(independent),) * array.ndim:
+        return None
+    force = {c.name: {"m": "N", "rad": "N m"}[c.unit] for c in mechanism.coordinates}
+    if name == "c":
+        return independent, [force[n] for n in independent]
+    return [f"{a} {b}" for a in independent for b in independent], [""] * array.size
 
 
 def _labels(mechanism: Mechanism, name: str, keep: Sequence[str]) -> tuple[list[str], list[str]]:

@@ -85,6 +85,7 @@ class Check:
     space: str
     links: int
     flexible: int
+    springs: int  # elastic joints
     legs: int
     mass: float
     coordinates: dict[str, int]  # kind -> how many

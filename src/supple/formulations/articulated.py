@@ -19,7 +19,7 @@ from supple.expr.vector import cross, dot, matvec, minus, plus, scale, vector
 from supple.formulations.affine import Affine, Unsupported, cofactor_inverse, combined, solve_rows
 from supple.formulations.bodies import node_motion
 from supple.formulations.folding import Folding
-from supple.formulations.quadratic import Id, Quadratic, Solved
+from supple.formulations.quadratic import Id, Massless, Quadratic, Solved
 from supple.robot.mechanism import Closure, Mechanism
 
 
@@ -111,7 +111,7 @@ class Articulated(Folding):
                 if j not in path and frame.motion in ("revolute", "prismatic") and not self.given(k):
                     group.solved += group.Z.minimise_all([("w", k), ("v", k)])
             else:
-                raise Unsupported(f"{frame.name!r} sits on a place of a flexible body that is not a node")
+                raise Unsupported(f"{frame.name.rstrip('^')!r}, which sits between two nodes of a flexible body")
         for closure in self.inner:
             if max(closure.first.frame, closure.second.frame) in group.frames:
                 self._close_inside(group, closure)
@@ -220,6 +220,10 @@ class Articulated(Folding):
         self.groups[-1] = whole
         return Solution(self, [])
 
+    def name_of(self, x: Any) -> str:
+        """A variable in the words of the robot file."""
+        return repr(self.m.coordinates[x[1]].name if x[0] in "vwe" else self.m.frames[x[1]].name.rstrip("^"))
+
     def drives(self) -> list[int]:
         """Indices in v of the actuated coordinates."""
         return [k for k, c in enumerate(self.m.coordinates) if c.kind == "active"]
@@ -278,8 +282,7 @@ class Solution:
             return method.s.a[x[1]]
         if x[0] == "s":
             return self._slot(x[1], x[2])
-        name = method.m.coordinates[x[1]].name if x[0] in "vwe" else method.m.frames[x[1]].name
-        raise Unsupported(f"loops that leave no freedom for the acceleration of {name!r}")
+        raise Unsupported(f"loops that leave no freedom for the acceleration of {method.name_of(x)}")
 
     def _slot(self, j: int, k: int) -> Scalar:
         """Acceleration component k of a frame whose slots were replaced by others."""
@@ -386,7 +389,10 @@ def _model(mechanism: Mechanism, forward: bool) -> Function:
     method = Articulated(mechanism, forward)
     rigid = not any(c.kind == "elastic" for c in mechanism.coordinates)
     driven = any(c.kind == "active" for c in mechanism.coordinates)
-    solution = method.follow() if rigid and driven and not forward else method.solve()
+    try:
+        solution = method.follow() if rigid and driven and not forward else method.solve()
+    except Massless as found:
+        raise Unsupported(f"a motion that no mass resists: {method.name_of(found.x)}") from found
     names = {c.name: k for k, c in enumerate(method.m.coordinates)}
     elastic: dict[int, Scalar] = {}
     for j in range(len(method.m.frames)):

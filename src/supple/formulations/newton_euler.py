@@ -1,6 +1,6 @@
 """Generalised Newton-Euler recursion with virtual power (Briot & Khalil 2014; Boyer & Khalil 1998).
 
-Derived anew from the kinetic energy of a deformed body; see docs/formulations for the misprints of the papers.
+Derived anew from the kinetic energy of a deformed body; see docs/newton_euler.md for the misprints of the papers.
 For a body with angular momentum H = I w + MS_re qd about its origin and G_k = (1/2) dI/dq_k:
 
     f = m a + alpha x MS + w x (w x MS + 2 MS_de qd) + MS_de qdd

@@ -17,6 +17,14 @@ Id = Hashable
 Row = dict[Id, Scalar]
 
 
+class Massless(Exception):
+    """Nothing resists a variable that is to be minimised."""
+
+    def __init__(self, x: Id) -> None:
+        super().__init__(x)
+        self.x = x
+
+
 @dataclass(frozen=True)
 class Solved:
     """x = -(c / pivot + sum_j share_j u_j), found when x was minimised out."""
@@ -182,6 +190,8 @@ class Quadratic:
     def minimise(self, x: Id) -> Solved:
         """Takes x out at its minimum."""
         row = self.rows[x]
+        if x not in row:
+            raise Massless(x)
         inverse = div(1, row[x])
         own = mul(self.linear[x], inverse)
         others = [j for j in row if j != x]

@@ -184,5 +184,7 @@ def _open_loop(model: Model, q: Array, where: str) -> str:
         at += len(closure.forbidden)
         if size > worst[1]:
             worst = (closure.name, size)
+    if worst[1] < 1e-9:
+        return f"{model.mechanism.name}: the loops close only with a joint upside down {where}"
     gap = f"its ends stay {worst[1]:.3g} m (or rad) apart"
     return f"{model.mechanism.name}: the loop {worst[0]!r} cannot close {where}; {gap}"

@@ -185,7 +185,7 @@ class Rigid(Model):
     """A rigid body: centre and inertia about it, or first moments and inertia about the link's origin."""
 
     mass: Annotated[Any, Q("mass", least=0)]
-    center: Vector | None = None
+    centre: Vector | None = None
     first_moments: Annotated[list[Annotated[Any, Q("first moment of mass")]], Field(min_length=3, max_length=3)] | None = (
         None
     )
@@ -193,8 +193,8 @@ class Rigid(Model):
     inertia_at_origin: Inertia | None = None
 
     def relation(self, numbers: Any) -> str | None:
-        if self.center is not None and self.first_moments is not None:
-            return "center and first_moments say the same; give one of them"
+        if self.centre is not None and self.first_moments is not None:
+            return "centre and first_moments say the same; give one of them"
         if self.inertia is not None and self.inertia_at_origin is not None:
             return "inertia and inertia_at_origin say the same; give one of them"
         if numbers.mass == 0 and self.first_moments is not None:

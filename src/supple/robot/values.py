@@ -132,7 +132,8 @@ def _in_order(
         for name in ready:
             quantity = pending.pop(name)
             if quantity is None:
-                values[name] = Value(settings[name], None)  # a symbol that the caller keeps
+                kept = defaults[name].dimension if name in defaults else None
+                values[name] = Value(settings[name], kept)  # a symbol that the caller keeps
             elif name in settings:
                 values[name] = _setting(name, quantity, defaults[name], values)
             else:

@@ -34,7 +34,10 @@ def print_check(report: Check) -> None:
     out = _console()
     out.print(f"[bold]{escape(report.robot)}[/bold] ({report.space}): {escape(report.about)}")
     kinds = ", ".join(f"{n} {kind}" for kind, n in report.coordinates.items())
-    out.print(f"{report.links} links ({report.flexible} flexible bodies), {report.mass:.4g} kg; coordinates: {kinds}")
+    bends = f"{report.flexible} flexible {'body' if report.flexible == 1 else 'bodies'}"
+    if report.springs:
+        bends += f", {report.springs} elastic joint{'' if report.springs == 1 else 's'}"
+    out.print(f"{report.links} links ({bends}), {report.mass:.4g} kg; coordinates: {kinds}")
     for sentence in report.mobility:
         out.print(escape(sentence))
     out.print(f"Independent coordinates: {escape(report.rule)}.")

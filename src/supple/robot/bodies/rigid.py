@@ -23,8 +23,8 @@ def matrix(inertia: Inertia | None) -> Any:
 def rigid_body(spec: Rigid) -> Body:
     """The Body of a rigid link, about the link's origin."""
     S = zeros(3)
-    if spec.center is not None:
-        c = np.array(spec.center, dtype=object)
+    if spec.centre is not None:
+        c = np.array(spec.centre, dtype=object)
         S[:] = spec.mass * c
     elif spec.first_moments is not None:
         S[:] = spec.first_moments
