@@ -147,6 +147,8 @@ def derivative(f: Function, wrt: str) -> Function:
 
 def with_rates_solved(f: Function, mechanism: Mechanism) -> Function:
     """The same model with the rates of passive joints solved inside instead of taken from v."""
+    if "v" not in f.inputs:
+        raise SuppleError(f"{f.name} has no rates to solve for; its inputs are: {', '.join(f.inputs)}")
     independent = [c.name for c in mechanism.coordinates if c.kind in ("active", "elastic")]
     try:
         rates = rates_model(mechanism, independent)

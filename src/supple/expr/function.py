@@ -91,8 +91,10 @@ _parameters: ContextVar[Array | None] = ContextVar("parameters", default=None)
 
 @contextmanager
 def kept_parameters(symbols: Array) -> Iterator[None]:
-    """Functions made inside have these symbols as an additional input `p`."""
-    token = _parameters.set(symbols if symbols.size else None)
+    """Functions made inside have these symbols, and those kept already, as an additional input `p`."""
+    already = _parameters.get()
+    every = symbols if already is None else np.concatenate([already, symbols])
+    token = _parameters.set(every if every.size else None)
     try:
         yield
     finally:

@@ -40,8 +40,13 @@ class Articulated(Folding):
         super().__init__(mechanism, forward)
         self.dependent: dict[Id, Affine] = {}  # variables of rigid legs, from what they share
         self.groups = self._groups()
+        if self.m.platform is not None and self.m.frames[self.m.platform].body.flexible:
+            raise Unsupported("a platform that bends")
         self.inner = [c for c in self.m.closures if self._inside(c)]
         self.outer = [c for c in self.m.closures if not self._inside(c)]
+        for closure in self.inner:
+            if max(closure.first.frame, closure.second.frame) in self._platform_chain():
+                raise Unsupported(f"the closure {closure.name!r}, which ties the platform to the base")
 
     def _inside(self, closure: Closure) -> bool:
         """Whether a loop closes within one leg."""
@@ -128,7 +133,7 @@ class Articulated(Folding):
 
     def _follows(self, x: Any) -> bool:
         """Variables that a loop may determine."""
-        return x[0] in ("e", "w") or (x[0] == "v" and not self.given(x[1]))
+        return x[0] in ("e", "w", "s") or (x[0] == "v" and not self.given(x[1]))
 
     def close_rigid(self, group: Group, shared: dict[int, tuple[int, ...]]) -> set[Id]:
         """Variables of a rigid leg replaced by what it shares; returns what else must stay (the root's variables)."""
@@ -197,8 +202,10 @@ class Articulated(Folding):
         at = self._at_anchor(near, [Affine(0, {self.slot(r, k): 1}) if k in self.alive[r] else Affine() for k in range(6)])
         Z.substitute({("c", closure.name, k): at[k].form() for k in range(6) if ("c", closure.name, k) in Z.rows})
 
-    def follow(self) -> Solution:
-        """The inverse model of a rigid robot: all accelerations follow from the given ones, no equation of motion needed."""
+    def follow(self) -> Solution | None:
+        """The inverse model of a rigid robot: all accelerations follow from the given ones, no equation of motion needed.
+
+        None for a robot with joints that nothing drives."""
         total = Quadratic()
         if self.m.platform is not None:
             total.include(self.body(self.m.platform))
@@ -215,6 +222,8 @@ class Articulated(Folding):
         rows = [row for closure in self.m.closures for row in self._loop_rows(closure)]
         self.dependent = solve_rows(rows, lambda x: not self._is_given(x), self.sample())
         total.substitute({x: form.form() for x, form in self.dependent.items() if x in total.rows})
+        if any(not self._is_given(x) for x in total.ids()):
+            return None
         whole = Group([], total)
         self._apply_given(whole)
         self.groups[-1] = whole
@@ -237,6 +246,8 @@ class Articulated(Folding):
         total = Quadratic()
         if self.m.platform is not None:
             total.include(self.body(self.m.platform))
+            for closure in self.m.closures:
+                self._closing_friction(closure, [self.m.platform], total)
         for group in self.groups.values():
             for closure in self.outer:
                 _, far = self.far_side(closure)
@@ -363,6 +374,12 @@ class Solution:
             return relative
         return self.value(("v", k))
 
+    def ball(self, j: int) -> Array:
+        """Accelerations of a spherical joint's rates."""
+        frame, now = self.method.m.frames[j], self.method.kin.motions[j]
+        own = minus(vector(*self.slots(j)[3:]), cross(now.omega, self.method.s.v[frame.v]))
+        return own if frame.parent < 0 else minus(own, matvec(now.R.T, vector(*self.slots(frame.parent)[3:])))
+
     def tau(self, k: int) -> Scalar:
         """Force of an actuator whose acceleration is given."""
         for group in self.method.groups.values():
@@ -390,7 +407,10 @@ def _model(mechanism: Mechanism, forward: bool) -> Function:
     rigid = not any(c.kind == "elastic" for c in mechanism.coordinates)
     driven = any(c.kind == "active" for c in mechanism.coordinates)
     try:
-        solution = method.follow() if rigid and driven and not forward else method.solve()
+        solution = method.follow() if rigid and driven and not forward else None
+        if solution is None:
+            method = Articulated(mechanism, forward)
+            solution = method.solve()
     except Massless as found:
         raise Unsupported(f"a motion that no mass resists: {method.name_of(found.x)}") from found
     names = {c.name: k for k, c in enumerate(method.m.coordinates)}
@@ -409,8 +429,11 @@ def _model(mechanism: Mechanism, forward: bool) -> Function:
     outputs["a_elastic"] = [elastic[names[n]] for n in flexible]
     if not active:
         passive = [c.name for c in mechanism.coordinates if c.kind == "passive" and c.name in names]
+        balls = {j for j, f in enumerate(method.m.frames) if f.motion == "spherical"}
+        turns = {method.m.frames[j].v.start + n: x for j in balls for n, x in enumerate(solution.ball(j))}
         if passive:
-            outputs["a_passive"] = [solution.joint(frame_of[names[n]]) for n in passive]
+            moves = [names[n] for n in passive]
+            outputs["a_passive"] = [turns[k] if k in turns else solution.joint(frame_of[k]) for k in moves]
     inputs = {
         "q": method.inputs.q,
         "v": method.inputs.v,

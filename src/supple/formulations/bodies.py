@@ -37,12 +37,12 @@ class Port:
     inverse: Array  # qdd = inverse @ rel, rows as columns, columns as components
 
 
-def port_of(key: int, marker: Marker, taken: set[int]) -> Port | None:
-    """The Port of a marker, if its coordinates are its own and move it freely."""
+def port_of(key: int, marker: Marker, taken: set[int], planar: bool) -> Port | None:
+    """The Port of a marker, if its coordinates are its own and give it every motion."""
     Phi = np.concatenate([marker.Phi_d, marker.Phi_r])
     columns = tuple(k for k in range(Phi.shape[1]) if not is_zero(Phi[:, k]))
     components = tuple(k for k in range(6) if not is_zero(Phi[k]))
-    if not columns or len(columns) != len(components) or len(columns) not in (3, 6) or taken & set(columns):
+    if not columns or len(columns) != len(components) or len(columns) != (3 if planar else 6) or taken & set(columns):
         return None
     Gamma = Phi[np.ix_(components, columns)]
     if any(isinstance(x, Expr) for x in Gamma.ravel()):

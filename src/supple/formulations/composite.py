@@ -92,6 +92,7 @@ class Composite(Folding):
 
     def _solve_loop(self, Z: Quadratic, closure: Closure) -> None:
         near, far = self.far_side(closure)
+        self._shared(closure, far)  # joints that slide are not for this method
         if self.m.platform is not None:
             rows = self._loop_rows(closure)
         elif self.planar and not any(k >= 3 for k in closure.forbidden):
@@ -104,7 +105,7 @@ class Composite(Folding):
             facing = turned(R, root[:3]) + turned(R, root[3:])
             rows = [leg[k] + facing[k] * -1 for k in self._shared(closure, far) if k in self.alive[far.frame]]
         chosen = [x for x in dict.fromkeys(x for row in rows for x in row.terms) if not self._independent(x)]
-        if len(chosen) != len(rows) or len(rows) > 3:
+        if len(chosen) != len(rows) or len(rows) > 3 or any(x not in Z.rows for x in chosen):
             raise Unsupported("loops whose passive joints do not follow one by one")
         inverse = cofactor_inverse(np.array([[row.terms.get(x, 0) for x in chosen] for row in rows], dtype=object))
         rest = [
@@ -205,6 +206,8 @@ def mass_model(mechanism: Mechanism, independent: list[str]) -> Function:
     Z = method.matrix()
     names = {c.name: k for k, c in enumerate(method.m.coordinates)}
     ids = [("e" if method.m.coordinates[names[n]].kind == "elastic" else "v", names[n]) for n in independent]
+    if any(Z.rows[x] or not is_zero(Z.linear[x]) for x in Z.ids() if x not in ids):
+        raise Unsupported("joints that neither a loop nor an actuator moves")
     M = [[Z.get(i, j) for j in ids] for i in ids]
     inputs = {"q": method.inputs.q, "v": method.inputs.v, "g": method.inputs.g}
     return function("mass", inputs, {"M": M, "c": [Z.linear[i] for i in ids]})
@@ -220,14 +223,16 @@ class Rates(Composite):
     def solved(self) -> dict[str, Scalar]:
         """Passive coordinate -> its velocity as an expression of the others'."""
         if self.m.platform is not None or not self.planar:
-            raise Unsupported("passive rates of robots in space or with a platform of their own")
+            raise Unsupported("a robot in space or with a platform of its own")
         found: dict[str, Scalar] = {}
         for closure in self.m.closures:
             near, far = self.far_side(closure)
+            self._shared(closure, far)  # joints that slide are not for this method
             rows = [x + y * -1 for x, y in zip(self._base_forms(far), self._base_forms(near), strict=True)]
             rows = [row for row in rows if row.terms]
             chosen: list[Any] = list(dict.fromkeys(x for row in rows for x in row.terms if not self._independent(x)))
-            if len(chosen) != len(rows) or len(rows) > 3:
+            again = any(self.m.coordinates[x[1]].name in found for x in chosen)
+            if len(chosen) != len(rows) or len(rows) > 3 or again:
                 raise Unsupported("loops whose passive joints do not follow one by one")
             inverse = cofactor_inverse(np.array([[row.terms.get(x, 0) for x in chosen] for row in rows], dtype=object))
             speed = [self._speed(row, chosen) for row in rows]

@@ -25,7 +25,7 @@ from supple.expr.vector import (
 )
 from supple.formulations.affine import Affine, Unsupported, across, along, combined, friction, shifted, turned
 from supple.formulations.bodies import Motion, Port, body_quadratic, port_of
-from supple.formulations.kinematics import Kinematics, State, state
+from supple.formulations.kinematics import Kinematics, State, relative, state
 from supple.formulations.quadratic import Id, Quadratic
 from supple.robot.bodies.record import moved
 from supple.robot.mechanism import Anchor, Closure, Frame, Mechanism
@@ -80,7 +80,7 @@ class Folding:
         for j, frame in enumerate(self.m.frames):
             if frame.motion != "fixed" or frame.parent < 0:
                 continue
-            port = port_of(j, frame.marker, taken.setdefault(frame.parent, set()))
+            port = port_of(j, frame.marker, taken.setdefault(frame.parent, set()), self.planar)
             if port is not None:
                 self.ports[j] = port
                 taken[frame.parent] |= set(port.columns)
@@ -227,7 +227,7 @@ class Folding:
         at = shifted(shifted(parent[:3], across(parent[3:], rho)), swing)
         spin = parent[3:]
         if not self._rigid_place(frame):
-            at, spin = self._bent(frame, at, spin)
+            at, spin = self._bent(j, at, spin)
         return at + spin
 
     def _from_joint(self, j: int, a: list[Affine], alpha: list[Affine], grounded: bool) -> list[Affine]:
@@ -250,9 +250,9 @@ class Folding:
         c = self.c[j]
         return shifted(shifted(a, across(alpha, c)), cross(w, cross(w, c))) + alpha
 
-    def _bent(self, frame: Frame, a: list[Affine], alpha: list[Affine]) -> tuple[list[Affine], list[Affine]]:
+    def _bent(self, j: int, a: list[Affine], alpha: list[Affine]) -> tuple[list[Affine], list[Affine]]:
         """Adds what the relative elastic coordinates of the parent's body do to a place on it."""
-        i, m = frame.parent, self.kin.motions[self.m.frames.index(frame)].marker
+        i, m = self.m.frames[j].parent, self.kin.motions[j].marker
         first = self.m.frames[i].ev.start
         qdd = [Affine(0, {("e", first + k): 1}) for k in range(m.Phi_d.shape[1])]
         a = [x + combined(m.Phi_d[n], qdd) for n, x in enumerate(a)]
@@ -290,6 +290,8 @@ class Folding:
             Z.substitute({("m", j, k): at[k].form() for k in range(6) if ("m", j, k) in Z.rows})
         if frame.motion in ("revolute", "prismatic"):
             self._add_joint(Z, j, parent)
+        elif frame.motion == "spherical":
+            self._add_ball(Z, j)
 
     def _add_joint(self, Z: Quadratic, j: int, parent: list[Affine] | None) -> None:
         frame = self.m.frames[j]
@@ -305,6 +307,19 @@ class Folding:
             for n in range(3):
                 if 3 + n in self.alive[frame.parent] and not is_zero(axis[n]):
                     Z.add_linear(self.slot(frame.parent, 3 + n), mul(-1, mul(force, axis[n])))
+
+    def _add_ball(self, Z: Quadratic, j: int) -> None:
+        """Friction of a spherical joint, between the spins of its two links."""
+        frame = self.m.frames[j]
+        force = vector(*(self.joint_force(k) for k in range(frame.v.start, frame.v.stop)))
+        if is_zero(force):
+            return
+        for n in range(3):
+            Z.add_linear(("w", frame.v.start + n), force[n])
+        if frame.parent >= 0:
+            back = matvec(self.kin.motions[j].R, force)
+            for n in range(3):
+                Z.add_linear(self.slot(frame.parent, 3 + n), mul(-1, back[n]))
 
     def _movable(self, frame: Frame) -> bool:
         return self._rigid_place(frame) or self._relative_place(frame)
@@ -344,6 +359,8 @@ class Folding:
 
     def _loop_rows(self, closure: Closure) -> list[Affine]:
         """The equations of a closing joint: relative accelerations that must vanish, in the second anchor's axes."""
+        if closure.slides:
+            return self._sliding_rows(closure)
         near, far = closure.second, closure.first
         if near.frame < 0:
             near, far = far, near
@@ -359,6 +376,26 @@ class Folding:
         turning = [x + y * -1 + z for x, y, z in zip(own[3:], turned(R, other[3:]), bias, strict=True)]
         marker = near.marker.rotation.T
         twist = turned(marker, apart) + turned(marker, turning)
+        return [twist[k] for k in closure.forbidden]
+
+    def _sliding_rows(self, closure: Closure) -> list[Affine]:
+        """The equations of a joint whose ends slide apart by d: second derivatives in the first anchor's turning axes."""
+        R, d = relative(self.kin, closure.first, closure.second)
+        to_first = (self.kin.marker(closure.first).R.T, matmul(R, self.kin.marker(closure.second).R.T))
+        spins, rates, linear, turning = [], [], [], []
+        for anchor, T in zip((closure.first, closure.second), to_first, strict=True):
+            spin, _, _, rate = self.kin.twist(anchor)
+            spins.append(matvec(T, spin))
+            rates.append(matvec(T, rate))
+            still = [Affine(mul(-1, g)) for g in self.s.g] + [Affine() for _ in range(3)]
+            forms = still if anchor.frame < 0 else self._at_anchor(anchor, self.chain_forms(anchor.frame))
+            linear.append(turned(T, forms[:3]))
+            turning.append(turned(T, forms[3:]))
+        apart = minus(minus(rates[1], rates[0]), cross(spins[0], d))
+        swing = cross(spins[0], plus(cross(spins[0], d), scale(2, apart)))
+        swung = shifted(shifted(linear[0], across(turning[0], d)), swing)
+        twisted = shifted(turning[0], cross(spins[0], spins[1]))
+        twist = [x + y * -1 for x, y in zip(linear[1] + turning[1], swung + twisted, strict=True)]
         return [twist[k] for k in closure.forbidden]
 
     def _at_anchor(self, anchor: Anchor, slots: list[Affine]) -> list[Affine]:

@@ -10,8 +10,10 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from functools import cached_property
 
+import numpy as np
+
 from supple.expr.function import Array, symbols
-from supple.expr.node import Scalar, add, div, mul, named, neg
+from supple.expr.node import Expr, Scalar, add, div, mul, named, neg
 from supple.expr.vector import (
     axis_rotation,
     cross,
@@ -199,11 +201,25 @@ class Kinematics:
 
 def marker_motion(marker: Marker, qe: Array, qde: Array) -> MarkerMotion:
     """A marker as the elastic coordinates and rates of its body move it."""
-    E, B, spin, bias = small_rotation(matvec(marker.Phi_r, qe), matvec(marker.Phi_r, qde))
+    phi, rate, axis = matvec(marker.Phi_r, qe), matvec(marker.Phi_r, qde), only_axis(marker.Phi_r)
+    if axis is None:
+        E, B, spin, bias = small_rotation(phi, rate)
+    else:
+        E, B, spin, bias = axis_rotation(axis, dot(axis, phi)), None, rate, zeros(3)
     return MarkerMotion(
         matmul(E, marker.rotation), plus(marker.position, matvec(marker.Phi_d, qe)), B, spin, bias,
         matvec(marker.Phi_d, qde), marker.Phi_d, marker.Phi_r,
     )  # fmt: skip
+
+
+def only_axis(Phi_r: Array) -> Array | None:
+    """The axis, oblique to the body's, that all coordinates turn a marker about: such a turn is exact in any axes."""
+    if sum(not is_zero(row) for row in Phi_r) < 2 or any(isinstance(x, Expr) for x in Phi_r.ravel()):
+        return None
+    columns = [c for c in Phi_r.T if not is_zero(c)]
+    if any(np.abs(np.cross(columns[0].astype(float), c.astype(float))).max() > 1e-12 for c in columns[1:]):
+        return None
+    return columns[0] / float(np.linalg.norm(columns[0].astype(float)))
 
 
 def at_marker(body: FrameMotion, m: MarkerMotion) -> tuple[Array, Array, Array, Array]:

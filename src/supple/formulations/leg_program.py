@@ -206,6 +206,7 @@ def _leg_functions(method: Leg, common: Array, varying: Varying) -> tuple[Functi
     method.reduce(0, group)
     for closure in method.outer:
         method.meet(group.Z, closure)
+        method._closing_friction(closure, [method.p], group.Z)
     ids = _slots(method)
     part = [group.Z.get(i, j) for a, i in enumerate(ids) for j in ids[a:]] + [group.Z.linear.get(i, 0) for i in ids]
     slots = symbols("slots", len(ids))

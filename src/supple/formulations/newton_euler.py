@@ -254,13 +254,8 @@ def _pull_together(kin: Kinematics, balance: Balance, closure: Closure, lam: Arr
     first, second = kin.marker(closure.first), kin.marker(closure.second)
     to_second = matmul(second.R, R.T)  # first anchor's axes -> second frame's axes
     balance.pull(closure.second, matvec(to_second, force), matvec(to_second, moment))
-    back = plus(moment, cross(d, force)) if _slides(closure) else moment
+    back = plus(moment, cross(d, force)) if closure.slides else moment
     balance.pull(closure.first, scale(-1, matvec(first.R, force)), scale(-1, matvec(first.R, back)))
-
-
-def _slides(closure: Closure) -> bool:
-    """Whether the two origins may be apart when the loop is closed."""
-    return closure.joint not in ("fixed", "revolute", "spherical", "universal")
 
 
 def _closure(kin: Kinematics) -> Function:
@@ -298,7 +293,7 @@ def _closure_motion(kin: Kinematics) -> Function:
         first, second = kin.marker(closure.first), kin.marker(closure.second)
         w1, al1, a1, v1 = (matvec(first.R.T, x) for x in kin.twist(closure.first))
         w2, al2, a2, v2 = (matvec(R, matvec(second.R.T, x)) for x in kin.twist(closure.second))
-        if not _slides(closure):
+        if not closure.slides:
             d = zeros(3)
         rate = minus(minus(v2, v1), cross(w1, d))
         swing = cross(w1, plus(cross(w1, d), scale(2, rate)))

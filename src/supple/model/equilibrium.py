@@ -82,7 +82,7 @@ def _downhill(model: Model, Z: Array, K: Array, M: Array, imbalance: Array) -> A
     except (np.linalg.LinAlgError, ValueError) as error:
         raise PoseError(model.massless(inertia, Z)) from error
     pull = shapes.T @ imbalance
-    idle = np.abs(squares) < 1e-9 * np.abs(squares).max()
+    idle = np.abs(squares) <= 1e-9 * np.abs(squares).max()
     if np.any(idle & (np.abs(pull) > 1e-6 * (1.0 + np.abs(pull).max()))):
         worst = int(np.argmax(np.abs(Z @ shapes[:, int(np.argmax(idle))])))
         raise PoseError(

@@ -195,6 +195,10 @@ class Model:
         T = np.zeros((self.nv, len(independent)))
         T[list(independent), np.arange(len(independent))] = 1.0
         if others:
+            free, _, _ = null_space(J[:, others])
+            if free.shape[1]:
+                loose = self.names[others[int(np.abs(free[:, 0]).argmax())]]
+                raise SuppleError(f"the loops do not say how {loose!r} moves; add it to the independent coordinates")
             T[others] = -least_squares(J[:, others], J[:, list(independent)])
         return T
 

@@ -73,6 +73,11 @@ class Closure:
     turning: Coordinate | None = None  # a joint coordinate taken over from a massless link: second turns on first
     about: Array | None = None  # its axis in the second anchor's frame
 
+    @property
+    def slides(self) -> bool:
+        """Whether the two origins may be apart when the loop is closed."""
+        return self.joint not in ("fixed", "revolute", "spherical", "universal")
+
 
 @dataclass(frozen=True)
 class Mechanism:

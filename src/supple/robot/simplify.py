@@ -30,7 +30,9 @@ def _closing_joints_absorbed(mechanism: Mechanism) -> Mechanism:
             anchor: Anchor = getattr(closures[index], side)
             frame = mechanism.frames[anchor.frame] if anchor.frame >= 0 else None
             hanging = [f for f in mechanism.frames if f.parent == anchor.frame]
-            if frame is None or hanging or used.count(anchor.frame) > 1 or not _massless(frame.body):
+            if frame is None or any(c.kind == "active" for c in mechanism.coordinates[frame.v]):
+                continue
+            if hanging or used.count(anchor.frame) > 1 or not _massless(frame.body):
                 continue
             freed = _freed(frame, anchor.marker, closure) if side == "second" else None
             if freed is None or not is_zero(anchor.marker.position):
@@ -303,6 +305,7 @@ def opened(mechanism: Mechanism) -> Mechanism:
             if (
                 owner == parent
                 and is_zero(extra[index].marker.Phi_d - marker.Phi_d)
+                and is_zero(extra[index].marker.Phi_r - marker.Phi_r)
                 and is_zero(extra[index].marker.position - marker.position)
             ):
                 return index
@@ -316,14 +319,14 @@ def opened(mechanism: Mechanism) -> Mechanism:
 
     pending: dict[int, int] = {}
     for index, frame in enumerate(frames):
-        if frame.motion != "fixed" and frame.parent >= 0 and not is_zero(frame.marker.Phi_d):
+        if frame.motion != "fixed" and frame.parent >= 0 and _bends(frame.marker):
             pending[index] = node(frame.parent, frame.marker, frame)
     closures = []
     moved_anchors: list[tuple[int, str, int]] = []
     for number, closure in enumerate(mechanism.closures):
         for side in ("first", "second"):
             anchor: Anchor = getattr(closure, side)
-            if anchor.frame >= 0 and not is_zero(anchor.marker.Phi_d):
+            if anchor.frame >= 0 and _bends(anchor.marker):
                 bare = replace(anchor.marker, rotation=eye())
                 moved_anchors.append((number, side, node(anchor.frame, bare, frames[anchor.frame])))
         closures.append(closure)
@@ -342,9 +345,9 @@ def opened(mechanism: Mechanism) -> Mechanism:
         if kind == "new":
             result.append(replace(extra[index], parent=renumber(extra[index].parent)))
         elif index in pending:
-            result.append(
-                replace(frames[index], parent=number_of["new", pending[index]], marker=fixed_marker(zeros(3), eye()))
-            )
+            k = pending[index]
+            held = fixed_marker(zeros(3), _from_node(extra[k].marker, frames[index].marker))
+            result.append(replace(frames[index], parent=number_of["new", k], marker=held))
         else:
             result.append(replace(frames[index], parent=renumber(frames[index].parent)))
 
@@ -354,7 +357,7 @@ def opened(mechanism: Mechanism) -> Mechanism:
     closures = [replace(c, first=anchored(c.first), second=anchored(c.second)) for c in closures]
     for number, side, k in moved_anchors:
         old = getattr(mechanism.closures[number], side)
-        at_node = Anchor(number_of["new", k], fixed_marker(zeros(3), old.marker.rotation))
+        at_node = Anchor(number_of["new", k], fixed_marker(zeros(3), _from_node(extra[k].marker, old.marker)))
         changed = {side: at_node}
         closures[number] = replace(closures[number], **changed)  # type: ignore[arg-type]
     return replace(
@@ -365,3 +368,13 @@ def opened(mechanism: Mechanism) -> Mechanism:
         points={k: anchored(a) for k, a in mechanism.points.items()},
         platform=None if mechanism.platform is None else renumber(mechanism.platform),
     )
+
+
+def _bends(marker: Marker) -> bool:
+    """Whether a place moves or turns with the elastic coordinates of its body."""
+    return not (is_zero(marker.Phi_d) and is_zero(marker.Phi_r))
+
+
+def _from_node(node: Marker, marker: Marker) -> Array:
+    """Rotation of a marker in the axes of the frame at its node."""
+    return eye() if is_zero(node.rotation - marker.rotation) else node.rotation.T @ marker.rotation
