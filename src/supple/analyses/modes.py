@@ -76,7 +76,8 @@ def _damping(linear: Linear, omega: Array, vectors: Array, kept: int) -> tuple[A
     rows, chosen = linear_sum_assignment(-likeness[:kept])
     found = np.zeros(kept, dtype=complex)
     found[rows] = roots[upper[chosen]]
-    return np.where(np.abs(found) > 0, -found.real / np.maximum(np.abs(found), 1e-300), 0.0), found
+    alive = np.abs(omega[:kept]) > 1e-7 * np.abs(omega).max()  # a rigid motion has no damping ratio
+    return np.where(alive, -found.real / np.maximum(np.abs(found), 1e-300), 0.0), found
 
 
 def _decaying(roots: Array) -> Array:

@@ -116,7 +116,8 @@ class Articulated(Folding):
                 if j not in path and frame.motion in ("revolute", "prismatic") and not self.given(k):
                     group.solved += group.Z.minimise_all([("w", k), ("v", k)])
             else:
-                raise Unsupported(f"{frame.name.rstrip('^')!r}, which sits between two nodes of a flexible body")
+                place = "between two nodes, on a node another joint has, or where a kept parameter puts it"
+                raise Unsupported(f"the place of {frame.name.rstrip('^')!r} on a flexible body ({place})")
         for closure in self.inner:
             if max(closure.first.frame, closure.second.frame) in group.frames:
                 self._close_inside(group, closure)
