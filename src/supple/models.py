@@ -14,12 +14,11 @@ import numpy as np
 
 from supple.errors import SuppleError
 from supple.expr.derivative import differentiate, pull_back, push_forward
-from supple.expr.function import Array, Function, function, kept_parameters
-from supple.expr.node import Expr, symbol
+from supple.expr.function import Array, Function, function, kept_parameters, topological
+from supple.expr.node import BUILD, Expr, symbol
 from supple.formulations.affine import Unsupported
 from supple.formulations.articulated import forward_model, inverse_model
 from supple.formulations.composite import independent_names, mass_model, rates_model
-from supple.formulations.equations import Equations
 from supple.formulations.newton_euler import newton_euler
 from supple.robot.bodies.record import Body, is_zero
 from supple.robot.mechanism import Mechanism
@@ -73,7 +72,7 @@ def tree(mechanism: Mechanism) -> Function:
 def kinematics(mechanism: Mechanism) -> Function:
     """Loops (residual, J, J v, J a + b) and named points (position, velocity, acceleration, Jacobian)."""
     equations = newton_euler(mechanism)
-    motion, points = equations.closure_motion, _same_inputs(equations, "points")
+    motion, points = equations.closure_motion, equations.points.outputs
     J = _rows(motion.outputs["velocity"], motion.inputs["v"])
     point_J = _rows(points["velocity"].ravel(), motion.inputs["v"])
     outputs = {
@@ -225,15 +224,8 @@ def _rows(outputs: Array, wrt: Array) -> Array:
     return np.stack(rows) if rows else np.full((0, wrt.size), 0, dtype=object)
 
 
-def _same_inputs(equations: Equations, name: str) -> Mapping[str, Array]:
-    return getattr(equations, name).outputs
-
-
 def _substituted(outputs: Array, values: Mapping[Expr, Any]) -> Array:
     """Outputs with symbols replaced by numbers or expressions."""
-    from supple.expr.function import topological
-    from supple.expr.node import BUILD
-
     known: dict[Expr, Any] = dict(values)
     for node in topological(outputs.ravel()):
         if node.op != "symbol" and node not in known:

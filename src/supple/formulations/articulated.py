@@ -38,14 +38,13 @@ class Articulated(Folding):
 
     def __init__(self, mechanism: Mechanism, forward: bool) -> None:
         super().__init__(mechanism, forward)
-        self.dependent: dict[Id, Affine] = {}  # variables of rigid legs, from what they share
         self.groups = self._groups()
         if self.m.platform is not None and self.m.frames[self.m.platform].body.flexible:
             raise Unsupported("a platform that bends")
         self.inner = [c for c in self.m.closures if self._inside(c)]
         self.outer = [c for c in self.m.closures if not self._inside(c)]
         for closure in self.inner:
-            if max(closure.first.frame, closure.second.frame) in self._platform_chain():
+            if max(closure.first.frame, closure.second.frame) in self.m.platform_chain():
                 raise Unsupported(f"the closure {closure.name!r}, which ties the platform to the base")
 
     def _inside(self, closure: Closure) -> bool:
@@ -62,19 +61,11 @@ class Articulated(Folding):
 
     def _groups(self) -> dict[int, Group]:
         found: dict[int, Group] = {}
-        platform = self._platform_chain()
+        platform = self.m.platform_chain()
         for j in range(len(self.m.frames)):
             if j not in platform:
                 found.setdefault(self._top(j), Group([])).frames.append(j)
         return found
-
-    def _platform_chain(self) -> set[int]:
-        chain: set[int] = set()
-        j = self.m.platform if self.m.platform is not None else -1
-        while j >= 0:
-            chain.add(j)
-            j = self.m.frames[j].parent
-        return chain
 
     # Groups ---------------------------------------------------------------------------------------------------------
 
@@ -89,7 +80,7 @@ class Articulated(Folding):
                     shared[anchor.frame] = tuple(k for k in self._shared(closure, anchor) if k in self.alive[anchor.frame])
         return shared
 
-    def reduce(self, top: int, group: Group) -> None:
+    def reduce(self, group: Group) -> None:
         """A group's Z down to the slots it shares."""
         shared = self.interface()
         keep: set[Id] = {self.slot(j, k) for j, ks in shared.items() for k in ks}
@@ -242,8 +233,8 @@ class Articulated(Folding):
 
     def solve(self) -> Solution:
         """All accelerations by minimising legs, then what they share."""
-        for top, group in self.groups.items():
-            self.reduce(top, group)
+        for group in self.groups.values():
+            self.reduce(group)
         total = Quadratic()
         if self.m.platform is not None:
             total.include(self.body(self.m.platform))

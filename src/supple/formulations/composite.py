@@ -53,7 +53,7 @@ class Composite(Folding):
         """Z of the closed robot in its independent accelerations."""
         total = Quadratic()
         every = list(range(len(self.m.frames)))
-        chain = self._platform_chain()
+        chain = self.m.platform_chain()
         for j in every:
             total.include(self.body(j))
         for closure in self.m.closures:
@@ -66,13 +66,6 @@ class Composite(Folding):
         if chain:
             self._platform_coordinates(total, chain)
         return total
-
-    def _platform_chain(self) -> list[int]:
-        chain, j = [], self.m.platform if self.m.platform is not None else -1
-        while j >= 0:
-            chain.append(j)
-            j = self.m.frames[j].parent
-        return chain[::-1]
 
     def _platform_coordinates(self, Z: Quadratic, chain: list[int]) -> None:
         """The platform's slots -> accelerations of its own coordinates: a = R^T (xdd - g)."""

@@ -44,7 +44,6 @@ class Folding:
         self.s: State = reordered(mechanism, self.m, self.inputs)
         self.kin = Kinematics(self.m, self.s)
         self.planar = self.m.planar
-        self.tau = {k: None for k, c in enumerate(self.m.coordinates) if c.kind == "active"}
         self.c = [self._reference_point(j) for j in range(len(self.m.frames))]
         self.dependent: dict[Id, Affine] = {}  # variables of rigid legs, from what they share
         self.ports: dict[int, Port] = {}  # frame -> the port of its parent it sits on

@@ -100,10 +100,7 @@ def _legs(m: Mechanism) -> list[list[int]]:
     """Frames of every leg, in the same order."""
     if m.platform is None:
         raise Unsupported("a robot without a platform of its own")
-    chain, j = set(), m.platform
-    while j >= 0:
-        chain.add(j)
-        j = m.frames[j].parent
+    chain = m.platform_chain()
     names = list(dict.fromkeys(f.leg for i, f in enumerate(m.frames) if i not in chain))
     legs = [[i for i, f in enumerate(m.frames) if i not in chain and f.leg == name] for name in names]
     templates = {m.frames[i].template for leg in legs for i in leg}
@@ -203,7 +200,7 @@ def _slots(method: Leg) -> list[Any]:
 def _leg_functions(method: Leg, common: Array, varying: Varying) -> tuple[Function, Function]:
     """gather and spread of one leg."""
     (group,) = method.groups.values()
-    method.reduce(0, group)
+    method.reduce(group)
     for closure in method.outer:
         method.meet(group.Z, closure)
         method._closing_friction(closure, [method.p], group.Z)
@@ -267,7 +264,7 @@ def _program(
 
     rows = [[n for f in leg for n in names(f)] for leg in inside]
     every_q = [[k for f in leg for k in _frame_places(f, simple, place_q)] for leg in inside]
-    platform = _platform_frames(simple)
+    platform = [simple.frames[j] for j in simple.platform_chain()]
     index = np.intp
     take = {
         "q": np.array(every_q, dtype=index),
@@ -286,14 +283,6 @@ def _program(
     inputs = {"q": original.nq, "v": original.nv, drive: len(active), "g": 3}
     outputs = {"a_active" if forward else "tau": len(active), "a_elastic": len(elastic)}
     return Program("forward" if forward else "inverse", inputs, outputs, *parts, take, put, own, varying.constants())
-
-
-def _platform_frames(m: Mechanism) -> list[Frame]:
-    chain, j = [], m.platform if m.platform is not None else -1
-    while j >= 0:
-        chain.append(m.frames[j])
-        j = m.frames[j].parent
-    return chain[::-1]
 
 
 def _places_q(m: Mechanism) -> dict[str, int]:

@@ -106,6 +106,14 @@ class Mechanism:
         """Number of closure equations."""
         return sum(len(c.forbidden) for c in self.closures)
 
+    def platform_chain(self) -> list[int]:
+        """Frames from the base to the platform: its own coordinates; empty without a platform."""
+        chain, j = [], -1 if self.platform is None else self.platform
+        while j >= 0:
+            chain.append(j)
+            j = self.frames[j].parent
+        return chain[::-1]
+
     def indices(self, *kinds: Kind) -> list[int]:
         """Positions in v of the coordinates of these kinds."""
         return [i for i, c in enumerate(self.coordinates) if c.kind in kinds]
