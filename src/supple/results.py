@@ -105,3 +105,64 @@ class Check:
     def to_json(self) -> dict[str, Any]:
         """Plain data for machines."""
         return asdict(self)
+
+
+@dataclass(frozen=True)
+class Signal:
+    """A quantity over time: values whose first axis is time; names of the others and of their entries; units; words."""
+
+    values: Array
+    dims: tuple[str, ...]  # names of the axes after time: "coordinate", "point", "axis", ...
+    unit: str | tuple[str, ...]  # one, or one for each entry of the first axis after time
+    about: str
+
+
+@dataclass(frozen=True)
+class Simulation:
+    """A motion over time: named signals, the entries of their axes, how it was computed, and where it comes from."""
+
+    robot: str
+    motion: str
+    time: Array
+    signals: dict[str, Signal]
+    axes: dict[str, tuple[str, ...]]
+    kinds: tuple[str, ...]  # of the coordinates: active, passive, elastic, platform
+    outcome: str  # "complete", or why it ended early
+    summary: dict[str, Any]  # wall time, steps, evaluations, ...
+    provenance: dict[str, str]
+
+    def __getitem__(self, name: str) -> Array:
+        """Values of a signal; "signal:entry" picks an entry of its first axis after time, as in "tau:q11"."""
+        key, _, entry = name.partition(":")
+        signal = self.signals[key]
+        if not entry:
+            return signal.values
+        axis = signal.dims[1] if signal.dims[0] == "run" else signal.dims[0]
+        return np.take(signal.values, self.axes[axis].index(entry), axis=1 + signal.dims.index(axis))
+
+    @property
+    def complete(self) -> bool:
+        return self.outcome == "complete"
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain data for machines: the summary and the extremes of every signal, not the signals themselves."""
+        extremes = {
+            name: {"least": _edge(s.values, np.nanmin), "most": _edge(s.values, np.nanmax)} for name, s in self.signals.items()
+        }
+        return {
+            "robot": self.robot,
+            "motion": self.motion,
+            "outcome": self.outcome,
+            **self.summary,
+            "samples": len(self.time),
+            "first_time_s": float(self.time[0]) if len(self.time) else None,
+            "last_time_s": float(self.time[-1]) if len(self.time) else None,
+            "signals": extremes,
+            "axes": {k: list(x) for k, x in self.axes.items()},
+            "provenance": self.provenance,
+        }
+
+
+def _edge(values: Array, pick: Any) -> float | None:
+    finite = values[np.isfinite(values)]
+    return float(pick(finite)) if finite.size else None

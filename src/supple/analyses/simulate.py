@@ -1,0 +1,344 @@
+"""`simulate`: a robot's motion over time, integrated in C piece by piece; several runs side by side in lanes and threads."""
+
+from __future__ import annotations
+
+import json
+import os
+import time as clock
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import asdict, dataclass, field
+from importlib.metadata import PackageNotFoundError, version
+from typing import Any, Protocol
+
+import numpy as np
+
+from supple.backends.stepper import Drive, Settings, State, Stepper
+from supple.errors import SuppleError
+from supple.model import observe
+from supple.model.algebra import Array
+from supple.model.model import Model
+from supple.results import Signal, Simulation
+from supple.simulator import Simulator
+
+PIECE = 0.25  # s of computing between two looks at progress, interruption and checkpoints
+_ROWS = 4096
+_WORDS = {
+    "open_loops": "the loops cannot be closed any further: the motion reaches the edge of the workspace or a singular pose",
+    "ill_posed": "the pose is singular: the loops no longer say how the passive joints follow",
+    "diverged": "Newton's method does not converge, however small the step",
+    "not_a_number": "an acceleration is not a finite number",
+    "too_small": "the steps that the tolerance asks for became too small",
+    "interrupted": "it was interrupted",
+}
+_FORCE = {"m": "N", "rad": "N m"}
+_MASSLESS = 1e-12
+
+
+class Keeper(Protocol):
+    """Keeps what was computed so far, so that a run that was killed can be resumed."""
+
+    def keep(self, block: int, state: bytes, samples: Array) -> None: ...
+    def kept(self, block: int) -> tuple[bytes, Array] | None: ...
+
+
+@dataclass
+class Block:
+    """Runs that are computed side by side: one for each lane, the last ones repeated."""
+
+    number: int
+    runs: tuple[int, ...]
+    stepper: Stepper
+    state: State
+    samples: list[Array] = field(default_factory=list)
+    outcome: str = "yielded"
+    switched: bool = False
+
+    @property
+    def rows(self) -> Array:
+        return np.concatenate(self.samples)
+
+
+def simulate(
+    simulator: Simulator,
+    settings: Settings | None = None,
+    *,
+    threads: int | None = None,
+    progress: Callable[[float], None] | None = None,
+    keeper: Keeper | None = None,
+    resume: bool = False,
+) -> Simulation:
+    """The Simulation of a robot and motion; it ends early, and says why, where the motion cannot go on.
+
+    `progress` is told the share done; `keeper` keeps checkpoints, from which `resume` goes on.
+    """
+    chosen = checked(simulator.scaled(settings or Settings()), simulator.duration)
+    begun = clock.perf_counter()
+    if chosen.method == "cvode":
+        from supple.analyses.simulate_cvode import integrate  # the extra is imported only when asked for
+
+        blocks = [integrate(simulator, chosen)]
+    else:
+        blocks = _blocks(simulator, chosen, keeper if resume else None)
+        ready = clock.perf_counter()
+        _run(simulator, blocks, chosen, threads or os.cpu_count() or 1, progress, keeper)
+        return _simulation(simulator, chosen, blocks, clock.perf_counter() - ready, ready - begun)
+    return _simulation(simulator, chosen, blocks, clock.perf_counter() - begun, 0.0)
+
+
+def checked(settings: Settings, duration: float) -> Settings:
+    """The settings, if they make sense."""
+    if not duration > 0 or not np.isfinite(duration):
+        raise SuppleError(f"the duration is {duration:g} s; give one above zero, for example --duration 2")
+    if settings.step < 0 or settings.every < 0 or not settings.tolerance > 0:
+        raise SuppleError("step, output interval and tolerance must be above zero")
+    if settings.step > duration:
+        raise SuppleError(f"a step of {settings.step:g} s is longer than the motion of {duration:g} s")
+    if settings.step and duration / settings.step > 1e9:
+        raise SuppleError(f"a step of {settings.step:g} s makes {duration / settings.step:.0e} steps; at most 1e9 are taken")
+    if settings.every and duration / settings.every > 2e7:
+        raise SuppleError(f"samples every {settings.every:g} s are too many; give a longer --every")
+    if not 0 <= settings.rho <= 1:
+        raise SuppleError(f"rho is {settings.rho:g}; the spectral radius lies between 0 and 1")
+    return settings
+
+
+# Integration ------------------------------------------------------------------------------------------------------------
+
+
+def _blocks(simulator: Simulator, settings: Settings, kept: Keeper | None) -> list[Block]:
+    count = len(simulator.runs)
+    lanes = 1 if count == 1 else 4 if count <= 4 else 8
+    stepper = simulator.stepper(lanes, settings.method == "gauss")
+    blocks = []
+    for number, first in enumerate(range(0, count, lanes)):
+        runs = tuple(min(first + k, count - 1) for k in range(lanes))
+        own = [simulator.runs[k] for k in runs]
+        q, v = np.array([r.q for r in own]), np.array([r.v for r in own])
+        state = stepper.start(settings, simulator.drive, 0.0, q, v)
+        block = Block(number, runs, stepper, state)
+        found = kept.kept(number) if kept is not None else None
+        if found is not None and len(found[0]) == stepper.size:
+            block.state = State(stepper, found[0])
+            block.samples.append(found[1])
+        else:
+            outcome = stepper.begin(state, simulator.drive, np.array([r.parameters for r in own]))
+            if outcome != "fine":
+                raise SuppleError(_stopped(simulator, block, outcome, 0.0))
+            block.samples.append(state.row()[None])
+        blocks.append(block)
+    return blocks
+
+
+def _run(
+    simulator: Simulator,
+    blocks: list[Block],
+    settings: Settings,
+    threads: int,
+    progress: Callable[[float], None] | None,
+    keeper: Keeper | None,
+) -> None:
+    """All blocks to their end, or until Ctrl-C, which leaves what was computed."""
+    drive, end = simulator.drive, simulator.duration
+    with ThreadPoolExecutor(min(threads, len(blocks))) as pool:
+        try:
+            while any(b.outcome == "yielded" for b in blocks):
+                running = [b for b in blocks if b.outcome == "yielded"]
+                list(pool.map(lambda b: _piece(simulator, b, settings, drive, end), running))
+                if keeper is not None:
+                    for b in running:
+                        keeper.keep(b.number, b.state.data, b.rows)
+                if progress is not None:
+                    progress(float(np.mean([1.0 if b.outcome == "done" else b.state.t / end for b in blocks])))
+        except KeyboardInterrupt:
+            for b in blocks:
+                b.outcome = "interrupted" if b.outcome == "yielded" else b.outcome
+
+
+def _piece(simulator: Simulator, block: Block, settings: Settings, drive: Drive, end: float) -> None:
+    """A piece of a simulation, as long as it takes to compute for PIECE seconds."""
+    begun, steps = clock.perf_counter(), 200
+    rows = max(_ROWS, int(block.state["rows_ahead"][0]) + 1)
+    while clock.perf_counter() - begun < PIECE:
+        before = clock.perf_counter()
+        outcome, samples = block.stepper.run(block.state, drive, end, steps, rows)
+        if len(samples):
+            block.samples.append(samples)
+        if outcome not in ("yielded", "full"):
+            block.outcome = outcome
+            if outcome in ("ill_posed", "open_loops") and _switch(simulator, block, drive):
+                block.outcome = "yielded"
+                continue
+            return
+        if clock.perf_counter() - before < 0.1 * PIECE:
+            steps *= 4
+
+
+def _switch(simulator: Simulator, block: Block, drive: Drive) -> bool:
+    """Other coordinates as free ones, where those in use have become singular; False if it does not help."""
+    if simulator.prescribed or block.stepper.lanes > 1 or block.stepper.plant.tree is None:
+        return False
+    t, q = block.state.t, block.state.lanes("q")[0]
+    try:
+        split, free, dependent, turning = simulator.split(q)
+    except SuppleError:
+        return False
+    now = list(block.state["tables"])
+    block.state.choose(free, dependent, turning)
+    if list(block.state["tables"]) == now and block.switched:
+        return False
+    block.switched = True
+    return block.stepper.again(block.state, drive) == "fine" and t < simulator.duration
+
+
+def _stopped(simulator: Simulator, block: Block, outcome: str, t: float) -> str:
+    """Why a simulation ended early: when, where, and what to do."""
+    model = simulator.model
+    values = observe.coordinate_values(model, block.state.lanes("q")[0])
+    kinds = [c.kind for c in model.mechanism.coordinates]
+    wanted = "active" if "active" in kinds else "passive"
+    pose = ", ".join(f"{n} = {x:.6g}" for n, k, x in zip(model.names, kinds, values, strict=True) if k == wanted)
+    advice = {"too_small": "; loosen --tol or choose --method gauss", "diverged": "; try a smaller --step"}.get(outcome, "")
+    return f"{model.mechanism.name}: stopped at t = {t:.6g} s, because {_WORDS.get(outcome, outcome)} ({pose}){advice}"
+
+
+# What comes out ----------------------------------------------------------------------------------------------------------
+
+
+def _simulation(simulator: Simulator, settings: Settings, blocks: list[Block], wall: float, preparing: float) -> Simulation:
+    outcome = "complete"
+    for b in blocks:
+        if b.outcome != "done":
+            outcome = _stopped(simulator, b, b.outcome, b.state.t)
+    if outcome == "complete" and simulator.stop is not None:
+        outcome = simulator.stop
+    begun = clock.perf_counter()
+    time, parts = _observed(simulator, blocks)
+    signals, axes = signals_of(simulator, time, parts)
+    balance = _balance(simulator, blocks, signals)
+    counts = [b.state.counts() for b in blocks]
+    summary = {
+        "method": settings.method,
+        "tolerance": settings.tolerance,
+        "step_s": settings.step or None,
+        "wall_time_s": wall,
+        "preparation_s": preparing,
+        "observation_s": clock.perf_counter() - begun,
+        "runs": len(simulator.runs),
+        "real_time_factor": float(time[-1]) * len(simulator.runs) / max(wall, 1e-9),
+        "steps": sum(c["steps"] for c in counts),
+        "rejected_steps": sum(c["rejected"] for c in counts),
+        "evaluations": sum(c["evaluations"] for c in counts),
+        "newton_iterations": sum(c["iterations"] for c in counts),
+        "jacobians": sum(c["jacobians"] for c in counts),
+        "model": "matrices of the tree" if blocks[0].stepper.plant.tree is not None else "closed form",
+        "worst_closure": float(np.nanmax(signals["closure"].values, initial=0.0)),
+        **balance,
+    }
+    made = {**simulator.provenance, "supple": _version(), "options": json.dumps(asdict(settings), sort_keys=True)}
+    kinds = tuple(c.kind for c in simulator.model.mechanism.coordinates)
+    name = simulator.model.mechanism.name
+    return Simulation(name, simulator.motion.name, time, signals, axes, kinds, outcome, summary, made)
+
+
+def _version() -> str:
+    try:
+        return version("supple")
+    except PackageNotFoundError:
+        return "unknown"
+
+
+def _observed(simulator: Simulator, blocks: list[Block]) -> tuple[Array, dict[str, Array]]:
+    """Time, and q, v, a and actuator forces (time, run, ...) of all runs."""
+    plant = blocks[0].stepper.plant
+    count = min(len(b.rows) for b in blocks)
+    parts: dict[str, list[Array]] = {"q": [], "v": [], "a": [], "tau": []}
+    active = simulator.model.active
+    for b in blocks:
+        rows = b.rows[:count]
+        sides = np.where(rows[:, 0, 0] <= rows[0, 0, 0], 1.0, -1.0)
+        q, v, a, given = b.stepper.observe(b.state, simulator.drive, rows, sides)
+        tau = np.zeros((count, b.stepper.lanes, len(active)))
+        where = {int(i): k for k, i in enumerate(active)}
+        for k, place in enumerate(plant.given):
+            tau[..., where[place.v]] = given[..., k]
+        for k, place in enumerate(plant.torque):
+            tau[..., where[place.v]] = rows[..., 1 + plant.nq + plant.nv + k]
+        fresh = len(dict.fromkeys(b.runs))
+        for key, x in (("q", q), ("v", v), ("a", a), ("tau", tau)):
+            parts[key].append(x[:, :fresh])
+    return blocks[0].rows[:count, 0, 0], {k: np.concatenate(x, axis=1) for k, x in parts.items()}
+
+
+def signals_of(simulator: Simulator, time: Array, parts: dict[str, Array]) -> tuple[dict[str, Signal], dict[str, tuple[str, ...]]]:
+    """Named signals of all runs, the axis `run` left out where there is only one."""
+    model, many = simulator.model, len(simulator.runs) > 1
+    mechanism = model.mechanism
+    names, units = tuple(model.names), tuple(c.unit for c in mechanism.coordinates)
+    active = tuple(names[i] for i in model.active)
+    axes: dict[str, tuple[str, ...]] = {"coordinate": names, "actuator": active, "axis": ("x", "y", "z")}
+    if many:
+        axes["run"] = tuple(str(k + 1) for k in range(len(simulator.runs)))
+    found: dict[str, list[Array]] = {}
+    for k, run in enumerate(simulator.runs):
+        for key, x in _seen(run.model, *(parts[p][:, k] for p in ("q", "v", "a"))).items():
+            found.setdefault(key, []).append(x)
+    found["tau"] = [parts["tau"][:, k] for k in range(len(simulator.runs))]
+    whole = {k: np.stack(x, axis=1) if many else x[0] for k, x in found.items()}
+    signals: dict[str, Signal] = {}
+
+    def add(key: str, dims: tuple[str, ...], unit: str | tuple[str, ...], about: str) -> None:
+        if key in whole and whole[key].size:
+            signals[key] = Signal(whole[key], (("run", *dims) if many else dims), unit, about)
+
+    add("position", ("coordinate",), units, "joint, platform and elastic coordinates; rotation vectors for ball joints")
+    add("velocity", ("coordinate",), tuple(f"{u}/s" for u in units), "their rates")
+    add("acceleration", ("coordinate",), tuple(f"{u}/s^2" for u in units), "their accelerations")
+    add("tau", ("actuator",), tuple(_FORCE[units[i]] for i in model.active), "forces and torques of the actuators")
+    if mechanism.points:
+        axes["point"] = tuple(mechanism.points)
+        add("point_position", ("point", "axis"), "m", "positions of the named points in the base")
+        add("point_velocity", ("point", "axis"), "m/s", "their velocities")
+        add("point_acceleration", ("point", "axis"), "m/s^2", "their accelerations")
+        add("point_deformation", ("point", "axis"), "m", "their distance from the robot that does not bend, actuators alike")
+    if "attachment_position" in whole:
+        axes["attachment"] = tuple(observe.attachments(model))
+        add("attachment_position", ("attachment", "axis"), "m", "positions of the places where loops close")
+        add("attachment_deformation", ("attachment", "axis"), "m", "their distance from the robot that does not bend")
+    for key, about in (("kinetic", "kinetic energy, motors included"), ("elastic", "elastic energy"), ("gravity", "energy of weight")):
+        add(f"energy_{key}", (), "J", about)
+    add("power_lost", (), "W", "power lost by friction and damping")
+    add("closure", (), "m or rad", "largest opening of any loop")
+    return signals, axes
+
+
+def _seen(model: Model, q: Array, v: Array, a: Array) -> dict[str, Array]:
+    """What one run shows."""
+    found = {"position": observe.coordinate_values(model, q), "velocity": v, "acceleration": a}
+    energy = observe.energies(model, q, v)
+    found |= {f"energy_{k}": energy[k] for k in ("kinetic", "elastic", "gravity")} | {"power_lost": energy["dissipation"]}
+    found["closure"] = observe.closure_error(model, q)
+    mechanism = model.mechanism
+    elastic = any(c.kind == "elastic" for c in mechanism.coordinates)
+    still = observe.undeformed(model, q) if elastic and (mechanism.points or mechanism.closures) else None
+    if mechanism.points:
+        moved = observe.points(model, q, v, a)
+        found |= {f"point_{k}": x for k, x in moved.items()}
+        if still is not None:
+            found["point_deformation"] = moved["position"] - observe.points(model, still, 0 * v, 0 * a)["position"]
+    if still is not None and mechanism.closures:
+        places = observe.positions_of(model, q)
+        found["attachment_position"] = places
+        found["attachment_deformation"] = places - observe.positions_of(model, still)
+    return found
+
+
+def _balance(simulator: Simulator, blocks: list[Block], signals: dict[str, Signal]) -> dict[str, float | None]:
+    """Energy at the end less that at the start and the work done: zero but for errors of integration."""
+    total = sum(signals[f"energy_{k}"].values for k in ("kinetic", "elastic", "gravity"))
+    work = np.concatenate([b.state.lanes("work")[: len(dict.fromkeys(b.runs)), 0] for b in blocks])
+    gained = np.atleast_1d(total[-1] - total[0])
+    moving = sum(signals[f"energy_{k}"].values for k in ("kinetic", "elastic"))
+    peak = float(np.nanmax(np.abs(moving), initial=0.0))
+    error = float(np.nanmax(np.abs(gained - work), initial=0.0))
+    return {"energy_balance_error_J": error, "energy_balance_error": error / peak if peak > _MASSLESS else None}

@@ -1,0 +1,164 @@
+"""`Plant`: what the integrators in C need to know of a robot, as Functions and places of coordinates, and its C text."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+
+from supple.backends import c_source
+from supple.backends.program import body as program_body
+from supple.expr.function import Function
+from supple.expr.program import Program
+
+_PARTS = ("algebra", "plant", "dense", "control", "newton", "generalised_alpha", "gauss", "dormand_prince", "run")
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where a coordinate is: in v, in q (-1: part of a quaternion), and whether it is an angle."""
+
+    v: int
+    q: int
+    angle: bool
+
+
+@dataclass(frozen=True)
+class Controlled:
+    """The rigid robot that a computed-torque controller computes with."""
+
+    loops: Function | None  # q, p -> residual, gradient, alignment
+    rates: Function | None  # q, v, p -> velocity, jacobian
+    inverse: Function  # q, v, a, g, p -> tau
+    dependent: tuple[Place, ...]
+    turning: tuple[tuple[int, int], ...]  # place in q, place among the dependent
+    drives: tuple[Place, ...]  # its actuators
+    measured: tuple[Place, ...]  # the same in the flexible robot
+    torques: tuple[int, ...]  # their places among the torque-driven actuators, -1 for prescribed ones
+    start: tuple[float, ...]  # q
+
+
+@dataclass(frozen=True)
+class Plant:
+    """A robot whose coordinates are given by a motion, free, or dependent on both through its loops.
+
+    Functions, inputs in this order, `p` (kept parameters) last:
+    loops: q -> residual, gradient, alignment; rates: q, v -> velocity, jacobian; drift: q, v, a -> acceleration;
+    accelerations: q, v, a of given ones, forces of the others, g, w -> a of free ones, forces of given ones; or
+    tree: q, v, g, w -> M, c; power: q, v, forces, w -> power.
+    """
+
+    name: str
+    nq: int
+    nv: int
+    free: tuple[Place, ...]
+    given: tuple[Place, ...]
+    dependent: tuple[Place, ...]
+    torque: tuple[Place, ...]
+    turning: tuple[tuple[int, int, int], ...]  # place in q, among free or -1, among dependent or -1
+    power: Function
+    loops: Function | None = None
+    rates: Function | None = None
+    drift: Function | None = None
+    accelerations: Function | None = None
+    program: Program | None = None  # the accelerations with one leg's code for all legs
+    tree: Function | None = None
+    rigid: Controlled | None = None
+    loads: int = 0  # numbers in w
+    parameters: tuple[float, ...] = field(default=())
+
+    @property
+    def row(self) -> int:
+        """Numbers in one recorded sample: t, q, v, forces of the torque-driven actuators."""
+        return 1 + self.nq + self.nv + len(self.torque)
+
+
+@cache
+def _file(name: str) -> str:
+    return (Path(__file__).parent / "stepping" / f"{name}.h").read_text(encoding="ascii")
+
+
+def plant_source(plant: Plant, stages: int) -> str:
+    """The C text of a plant with its integrators; `stages`: 3 with Gauss' method, else 1."""
+    own = [plant.loops, plant.rates, plant.drift, plant.accelerations, plant.tree, plant.power]
+    rigid = [] if plant.rigid is None else [plant.rigid.loops, plant.rigid.rates, plant.rigid.inverse]
+    text = [c_source.header(), "#include <stdlib.h>"]
+    text += [c_source.body(f) for f in (*own, *rigid) if f is not None]
+    if plant.program is not None:
+        text += [program_body(plant.program, "leg_by_leg"), _glue(plant)]
+    text += _definitions(plant, stages)
+    text += [_file(part) for part in _PARTS]
+    return "\n".join(text)
+
+
+def _definitions(plant: Plant, stages: int) -> list[str]:
+    rigid, n = plant.rigid, len(plant.dependent)
+    columns = plant.rates.outputs["jacobian"].shape[1] if plant.rates is not None else 0
+    aligned = plant.loops.outputs["alignment"].size if plant.loops is not None else 0
+    cdep = 0 if rigid is None else len(rigid.dependent)
+    caligned = 0 if rigid is None or rigid.loops is None else rigid.loops.outputs["alignment"].size
+    cq = 0 if rigid is None else len(rigid.start)
+    numbers = {
+        "N_Q": plant.nq, "N_V": plant.nv, "N_FREE": len(plant.free), "N_GIVEN": len(plant.given), "N_DEP": n,
+        "N_TAU": len(plant.torque), "N_DRIVEN": len(plant.given) + len(plant.torque), "N_W": plant.loads,
+        "N_P": len(plant.parameters), "N_TURNING": len(plant.turning), "N_ALIGNED": aligned, "J_COLUMNS": columns,
+        "STAGES": stages, "N_CQ": cq, "N_CV": 0 if rigid is None else rigid.inverse.inputs["v"].size, "N_CDEP": cdep,
+        "N_CALIGNED": caligned, "N_CTURNING": 0 if rigid is None else len(rigid.turning),
+        "N_DRIVES": 0 if rigid is None else len(rigid.drives), "MOST_DEP": max(n, cdep),
+        "MOST_COLUMNS": max(columns, cdep), "MOST_ALIGNED": max(aligned, caligned), "MOST_Q": max(plant.nq, cq),
+    }  # fmt: skip
+    lines = [f"#define {key} {value}" for key, value in numbers.items()]
+    if plant.tree is not None:
+        lines.append("#define DENSE")
+    lines += _places("GIVEN", plant.given) + [_table("GIVEN_UNIT", [int(p.angle) for p in plant.given])]
+    lines += _places("TAU", plant.torque)
+    if rigid is not None:
+        lines += _places("CDEP", rigid.dependent) + _places("DRIVE", rigid.drives) + _places("MEASURED", rigid.measured)
+        lines += [_table("DRIVE_TAU", rigid.torques)]
+        rows = ", ".join(f"{{{q}, -1, {d}}}" for q, d in rigid.turning) or "{0}"
+        lines.append(f"static int CTURNING[{max(1, len(rigid.turning))}][3] = {{{rows}}};")
+    return lines
+
+
+def _places(name: str, places: Sequence[Place]) -> list[str]:
+    return [_table(f"{name}_V", [p.v for p in places]), _table(f"{name}_Q", [p.q for p in places])]
+
+
+def _table(name: str, numbers: Sequence[int]) -> str:
+    shown = ", ".join(str(int(x)) for x in numbers) or "0"
+    return f"static const int {name}[{max(1, len(numbers))}] = {{{shown}}};\n#define UNUSED_{name} ((void){name})"
+
+
+def _glue(plant: Plant) -> str:
+    """model_accelerations on top of the leg program, whose outputs come by kind of coordinate."""
+    program = plant.program
+    assert program is not None
+    forward = "tau" in program.inputs
+    arguments = "q, v, effort, g" if forward else "q, v, given, g"
+    declared = "".join(f"    real {k}[{max(1, size)}];\n" for k, size in program.outputs.items())
+    outs = ", ".join(program.outputs)
+    copies = "".join(f"    f[{i}] = {place};\n" for i, place in enumerate(program_places(plant)))
+    if not forward:
+        copies += f"    for (int i = 0; i < {len(plant.given)}; i++)\n        tau_given[i] = tau[i];\n"
+    return (
+        "static void model_accelerations(const real *q, const real *v, const real *given, const real *effort, const real *g,\n"
+        "    const real *w, const real *p, real *f, real *tau_given)\n{\n"
+        f"{declared}    (void)given; (void)effort; (void)w; (void)p; (void)tau_given;\n"
+        f"    leg_by_leg({arguments}, {outs});\n{copies}}}\n"
+    )
+
+
+def program_places(plant: Plant) -> list[str]:
+    """Where each free acceleration is among the outputs of the leg program: free ones are active, then elastic, by v."""
+    program = plant.program
+    assert program is not None
+    order = {p.v: i for i, p in enumerate(plant.torque)}
+    places, elastic = [], 0
+    for place in plant.free:
+        if place.v in order:
+            places.append(f"a_active[{order[place.v]}]")
+        else:
+            places.append(f"a_elastic[{elastic}]")
+            elastic += 1
+    return places

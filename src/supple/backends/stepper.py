@@ -1,0 +1,250 @@
+"""`Stepper`: a plant's integrators in C, run piece by piece so that a simulation can be watched, stopped and resumed."""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from supple.backends.compiler import shared_library
+from supple.backends.plant import Place, Plant, plant_source
+from supple.errors import BackendError
+from supple.expr.function import Array
+
+METHODS = {"generalised_alpha": 0, "gauss": 1, "dormand_prince": 2}
+OUTCOMES = (
+    "fine", "done", "full", "yielded", "open_loops", "ill_posed", "diverged", "not_a_number", "too_small", "inaccurate",
+)  # fmt: skip
+_LARGE = 20_000  # operations above which the compiler's time matters more than the last bit of speed
+
+
+class _Signals(ctypes.Structure):
+    _fields_ = (
+        ("pieces", ctypes.c_longlong), ("channels", ctypes.c_longlong),
+        ("knots", ctypes.c_void_p), ("coefficients", ctypes.c_void_p),
+    )  # fmt: skip
+
+
+class _Drive(ctypes.Structure):
+    _fields_ = (
+        ("given", _Signals), ("reference", _Signals), ("torque", _Signals), ("load", _Signals),
+        ("gravity", ctypes.c_void_p), ("breaks", ctypes.c_void_p), ("n_breaks", ctypes.c_longlong),
+        ("gains", ctypes.c_void_p), ("sample", ctypes.c_double), ("delay", ctypes.c_double),
+        ("control", ctypes.c_longlong),
+    )  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Table:
+    """Signals as piecewise quintic polynomials: knots (K + 1) and coefficients (K, channels, 6)."""
+
+    knots: Array
+    coefficients: Array
+
+
+@dataclass(frozen=True)
+class Drive:
+    """What moves the plant: tables of its channels in the plant's order (None: no such signals), and a controller."""
+
+    gravity: Array
+    given: Table | None = None
+    reference: Table | None = None
+    torque: Table | None = None
+    load: Table | None = None
+    breaks: Array | None = None
+    gains: Array | None = None  # kp, kd, ki, limit (0: none) of each torque-driven actuator
+    sample: float = 0.0
+    delay: float = 0.0
+    control: int = 0  # 0 none, 1 PID, 2 computed torque
+
+    @cached_property
+    def structure(self) -> Any:
+        made = _Drive()
+        kept: list[Array] = []
+        for name in ("given", "reference", "torque", "load"):
+            table = getattr(self, name)
+            if table is not None and table.coefficients.shape[1]:
+                knots, coefficients = (np.ascontiguousarray(x, dtype=float) for x in (table.knots, table.coefficients))
+                kept += [knots, coefficients]
+                pieces, channels = coefficients.shape[:2]
+                setattr(made, name, _Signals(pieces, channels, knots.ctypes.data, coefficients.ctypes.data))
+        for name in ("gravity", "breaks", "gains"):
+            array = np.ascontiguousarray(getattr(self, name) if getattr(self, name) is not None else [], dtype=float)
+            kept.append(array)
+            setattr(made, name, array.ctypes.data)
+        made.n_breaks = 0 if self.breaks is None else len(self.breaks)
+        made.sample, made.delay, made.control = self.sample, self.delay, self.control
+        made.kept = kept  # arrays live as long as the structure points at them
+        return made
+
+
+@dataclass(frozen=True)
+class Settings:
+    """How to integrate: steps are chosen for `tolerance` (relative to peak accelerations) unless `step` fixes them."""
+
+    method: str = "generalised_alpha"
+    tolerance: float = 1e-3
+    step: float = 0.0
+    largest: float = 0.05
+    smallest: float = 1e-10
+    rho: float = 0.8
+    every: float = 1e-3  # s between samples; 0: every step
+    scale: float = 1e-6  # m/s^2 or rad/s^2: the least peak acceleration errors are relative to
+    newton: float = 0.0  # relative tolerance of Newton's method on accelerations; 0: from `tolerance`
+
+    @property
+    def newton_tolerance(self) -> float:
+        return self.newton or max(1e-12, (1e-2 if self.method == "generalised_alpha" else 1e-3) * self.tolerance)
+
+
+class Stepper:
+    """A compiled plant. Its state is one block of bytes, which is also what a checkpoint holds."""
+
+    def __init__(self, plant: Plant, lanes: int = 1, gauss: bool = False) -> None:
+        self.plant, self.lanes = plant, lanes
+        size = sum(f.operations for f in (plant.accelerations, plant.tree) if f is not None)
+        size += 0 if plant.program is None else sum(f.operations for f in plant.program.functions())
+        flags = (f"-DSUPPLE_LANES={lanes}", *(("-O1",) if size > _LARGE else ()))
+        path = shared_library(plant_source(plant, 3 if gauss else 1), flags)
+        try:
+            self.library = ctypes.CDLL(str(path))
+        except OSError as problem:
+            raise BackendError(f"the compiled {plant.name} cannot be loaded: {problem}; see SUPPLE_CACHE") from problem
+        self.library.supple_size.restype = ctypes.c_longlong
+        self.library.supple_layout.restype = ctypes.c_longlong
+        self.size = int(self.library.supple_size())
+
+    def start(self, settings: Settings, drive: Drive, t: float, q: Array, v: Array) -> State:
+        """The state at a time, near q with rates v (lanes first if there are several); loops are closed."""
+        state = State(self)
+        plant, lanes = self.plant, self.lanes
+        state["live"][:lanes] = 1
+        state["method"] = METHODS[settings.method]
+        state["settings"] = [
+            settings.tolerance, settings.newton_tolerance, settings.step, settings.largest, settings.smallest,
+            settings.rho, settings.every,
+        ]  # fmt: skip
+        state.choose(plant.free, plant.dependent, plant.turning)
+        state["time"] = [t, settings.step or min(1e-4, settings.largest), 0.0, 0.0, t]
+        rows = settings.largest / settings.every if settings.every else 1
+        state["rows_ahead"] = int(np.ceil(rows)) + 2
+        state["q"] = np.broadcast_to(q, (lanes, plant.nq)).T.ravel()
+        state["v"] = np.broadcast_to(v, (lanes, plant.nv)).T.ravel()
+        state["samples"] = 1 if settings.every else 0
+        state["scale"] = settings.scale
+        if plant.rigid is not None:
+            state["control_q"] = np.repeat(np.asarray(plant.rigid.start), lanes)
+        return state
+
+    def begin(self, state: State, drive: Drive, parameters: Array | None = None) -> str:
+        """Close the loops and compute the accelerations at the start; how it ended."""
+        values = self.plant.parameters if parameters is None else parameters
+        if len(self.plant.parameters):
+            state["parameters"] = np.broadcast_to(values, (self.lanes, len(self.plant.parameters))).T.ravel()
+        return OUTCOMES[self.library.supple_start(state.pointer, ctypes.byref(drive.structure))]
+
+    def again(self, state: State, drive: Drive) -> str:
+        return OUTCOMES[self.library.supple_again(state.pointer, ctypes.byref(drive.structure))]
+
+    def run(self, state: State, drive: Drive, until: float, steps: int, rows: int) -> tuple[str, Array]:
+        """How it ended, and the samples (count, lanes, row)."""
+        out = np.empty((rows, self.lanes, self.plant.row))
+        written = ctypes.c_longlong(0)
+        outcome = self.library.supple_run(
+            state.pointer, ctypes.byref(drive.structure), ctypes.c_double(until), ctypes.c_longlong(steps),
+            ctypes.c_void_p(out.ctypes.data), ctypes.c_longlong(rows), ctypes.byref(written),
+        )  # fmt: skip
+        return OUTCOMES[outcome], out[: written.value]
+
+    def observe(self, state: State, drive: Drive, samples: Array, sides: Array) -> tuple[Array, Array, Array, Array]:
+        """q, v, a and forces of prescribed actuators of samples; `sides` -1 or 1: just before or after a break."""
+        plant, count = self.plant, len(samples)
+        samples = np.ascontiguousarray(samples)
+        sides = np.ascontiguousarray(sides, dtype=float)
+        out = np.empty((count, self.lanes, plant.nq + 2 * plant.nv + len(plant.given)))
+        self.library.supple_observe(
+            State(self, state.data).pointer, ctypes.byref(drive.structure), ctypes.c_longlong(count),
+            ctypes.c_void_p(samples.ctypes.data), ctypes.c_void_p(sides.ctypes.data), ctypes.c_void_p(out.ctypes.data),
+        )  # fmt: skip
+        ends = np.cumsum([plant.nq, plant.nv, plant.nv])
+        q, v, a, tau = np.split(out, ends, axis=2)
+        return q, v, a, tau
+
+    def derivatives(self, state: State, drive: Drive, t: float, y: Array) -> tuple[str, Array]:
+        """Rates of (displacement from the state, rates of the free coordinates), for integrators outside."""
+        y = np.ascontiguousarray(y, dtype=float)
+        out = np.empty_like(y)
+        outcome = self.library.supple_rhs(
+            state.pointer, ctypes.byref(drive.structure), ctypes.c_double(t),
+            ctypes.c_void_p(y.ctypes.data), ctypes.c_void_p(out.ctypes.data),
+        )  # fmt: skip
+        return OUTCOMES[outcome], out
+
+
+# Parts of the state that Python reads and writes: name -> type, number
+_FIELDS = ("live", "method", "settings", "tables", "time", "rows_ahead", "q", "v", "f", "samples", "control_q", "parameters",
+           "work", "counts", "conditioning", "scale", "effort")  # fmt: skip
+
+
+class State:
+    """The state of a simulation, by named parts."""
+
+    def __init__(self, stepper: Stepper, data: bytes | Array | None = None) -> None:
+        space = np.zeros(stepper.size + 64, dtype=np.uint8)
+        shift = -space.ctypes.data % 64
+        self._block = space[shift : shift + stepper.size]
+        if data is not None:
+            self._block[:] = np.frombuffer(bytes(data), dtype=np.uint8)
+        self.pointer = ctypes.c_void_p(self._block.ctypes.data)
+        self._stepper = stepper
+
+    @property
+    def data(self) -> bytes:
+        """All of it, for a checkpoint."""
+        return self._block.tobytes()
+
+    def __getitem__(self, name: str) -> Array:
+        number = _FIELDS.index(name)
+        size = ctypes.c_longlong(0)
+        at = int(self._stepper.library.supple_layout(ctypes.c_longlong(number), ctypes.byref(size)))
+        kind = {"live": np.int32, "tables": np.int32, "method": np.int64, "rows_ahead": np.int64, "samples": np.int64,
+                "counts": np.int64}.get(name, np.float64)  # fmt: skip
+        return self._block[at : at + size.value].view(kind)
+
+    def __setitem__(self, name: str, values: Any) -> None:
+        self[name][...] = values
+
+    @property
+    def t(self) -> float:
+        return float(self["time"][0])
+
+    def lanes(self, name: str) -> Array:
+        """A part of the state with one row for each lane."""
+        return self[name].reshape(-1, self._stepper.lanes).T.copy()
+
+    def row(self) -> Array:
+        """The state as a sample (lanes, row)."""
+        t = np.full((self._stepper.lanes, 1), self.t)
+        return np.hstack([t, self.lanes("q"), self.lanes("v"), self.lanes("effort")])
+
+    def choose(self, free: Sequence[Place], dependent: Sequence[Place], turning: Sequence[tuple[int, int, int]]) -> None:
+        """Which coordinates are free and which follow."""
+        parts = [
+            [p.v for p in free], [p.q for p in free], [p.v for p in dependent], [p.q for p in dependent],
+            [int(p.angle) for p in free], [x for row in turning for x in row],
+        ]  # fmt: skip
+        sizes = [len(free), len(free), len(dependent), len(dependent), len(free), 3 * len(turning)]
+        flat: list[int] = []
+        for part, size in zip(parts, sizes, strict=True):
+            least = 3 if part is parts[-1] else 1
+            flat += part + [0] * (max(size, least) - size)
+        self["tables"] = flat
+
+    def counts(self) -> dict[str, int]:
+        """Steps, rejected steps, evaluations of the model, Newton iterations, Jacobians."""
+        names = ("steps", "rejected", "evaluations", "iterations", "jacobians")
+        return dict(zip(names, (int(x) for x in self["counts"]), strict=True))

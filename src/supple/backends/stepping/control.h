@@ -1,0 +1,123 @@
+/* Forces of the actuators that are not prescribed: signals, and controllers that see positions and rates. */
+
+#if N_CQ > 0
+#if N_CDEP > 0
+static const Tree RIGID = {N_CQ, N_CV, N_CDEP, N_CDEP, N_CALIGNED, N_CTURNING, rigid_loops, rigid_rates};
+#endif
+
+/* Forces of the rigid robot for accelerations of its actuators, at their measured positions and rates; 0: no posture */
+static int rigid_forces(Sim *z, const Drive *d, const real *x, const real *u, const real *a, real *tau)
+{
+    static SUPPLE_THREAD Loops loops;
+    real q[N_CQ], v[N_CV], g[3];
+    memcpy(q, z->control_q, sizeof q);
+    memset(v, 0, sizeof v);
+    for (int k = 0; k < N_DRIVES; k++) {
+        q[DRIVE_Q[k]] = x[k];
+        v[DRIVE_V[k]] = u[k];
+    }
+    for (int i = 0; i < 3; i++)
+        g[i] = fill(d->gravity[i]);
+#if N_CDEP > 0
+    if (close_loops(&RIGID, CDEP_Q, CDEP_V, CTURNING, z->parameters, z->live, q, &loops) != FINE)
+        return 0;
+    if (!(follow(&RIGID, CDEP_V, z->parameters, z->live, q, v, &loops) > 0.0))
+        return 0;
+    memcpy(z->control_q, q, sizeof q);
+#endif
+    (void)loops;
+    rigid_inverse(q, v, a, g, z->parameters, tau);
+    return 1;
+}
+#endif
+
+/* The controller's forces for what is measured in p */
+static void controlled(Sim *z, const Drive *d, double t, const Posture *p, real *effort)
+{
+    double x[AT_LEAST_ONE(N_TAU)], xd[AT_LEAST_ONE(N_TAU)], xdd[AT_LEAST_ONE(N_TAU)];
+    signals_at(&d->reference, t, z->look, x, xd, xdd);
+    for (int i = 0; i < N_TAU; i++) {
+        const double *gain = d->gains + 4 * i;
+        effort[i] = gain[0] * (x[i] - p->q[TAU_Q[i]]) + gain[1] * (xd[i] - p->v[TAU_V[i]]) + gain[2] * z->integral[i];
+    }
+#if N_CQ > 0
+    if (d->control == 2) {
+        real measured[N_DRIVES], rate[N_DRIVES], a[N_DRIVES], tau[N_DRIVES];
+        for (int k = 0; k < N_DRIVES; k++) {
+            measured[k] = p->q[MEASURED_Q[k]];
+            rate[k] = p->v[MEASURED_V[k]];
+            a[k] = DRIVE_TAU[k] >= 0 ? xdd[DRIVE_TAU[k]] + effort[DRIVE_TAU[k]] : fill(0);
+        }
+        if (rigid_forces(z, d, measured, rate, a, tau))
+            for (int k = 0; k < N_DRIVES; k++)
+                if (DRIVE_TAU[k] >= 0)
+                    effort[DRIVE_TAU[k]] = tau[k];
+    }
+#endif
+    for (int i = 0; i < N_TAU; i++)
+        for (int l = 0; l < SUPPLE_LANES; l++) {
+            const double limit = d->gains[4 * i + 3];
+            const double wanted = SUPPLE_LANE(effort[i], l);
+            if (limit > 0.0 && fabs(wanted) > limit)
+                SUPPLE_LANE(effort[i], l) = wanted > 0.0 ? limit : -limit;
+        }
+}
+
+/* Forces at time t: signals, and the controller's, now or as it last set them */
+static void control(Sim *z, const Drive *d, double t, const Posture *p, real *effort)
+{
+    double x[AT_LEAST_ONE(N_TAU)];
+    for (int i = 0; i < N_TAU; i++)
+        effort[i] = fill(0);
+    if (N_TAU > 0 && d->control && d->sample == 0.0)
+        controlled(z, d, t, p, effort);
+    else if (d->control)
+        for (int i = 0; i < N_TAU; i++)
+            effort[i] = z->effort[i];
+    if (d->torque.channels) {
+        signals_at(&d->torque, t, z->look, x, NULL, NULL);
+        for (int i = 0; i < N_TAU; i++)
+            effort[i] += x[i];
+    }
+}
+
+/* Adds the error over a time to the integral that ki multiplies */
+static void integrate_error(Sim *z, const Drive *d, double t, double over)
+{
+    double x[AT_LEAST_ONE(N_TAU)];
+    if (!d->control || N_TAU == 0)
+        return;
+    signals_at(&d->reference, t, z->look, x, NULL, NULL);
+    for (int i = 0; i < N_TAU; i++)
+        z->integral[i] += over * (x[i] - z->now.q[TAU_Q[i]]);
+}
+
+/* The next time at which a sampled controller acts, or infinity */
+static double next_action(const Sim *z, const Drive *d)
+{
+    if (!d->control || d->sample == 0.0 || N_TAU == 0)
+        return HUGE_VAL;
+    return z->n_waiting ? smaller(z->tick, z->waiting_until[0]) : z->tick;
+}
+
+/* What a sampled controller does at z->t; 1 if forces changed */
+static int act(Sim *z, const Drive *d)
+{
+    const double slack = 1e-9 * d->sample;
+    int changed = 0;
+    if (next_action(z, d) > z->t + slack)
+        return 0;
+    if (z->tick <= z->t + slack && z->n_waiting < PENDING) {
+        controlled(z, d, z->t, &z->now, z->waiting[z->n_waiting]);
+        z->waiting_until[z->n_waiting++] = z->tick + d->delay;
+        integrate_error(z, d, z->t, d->sample);
+        z->tick = z->begin + (double)++z->ticks * d->sample;
+    }
+    while (z->n_waiting && z->waiting_until[0] <= z->t + slack) {
+        memcpy(z->effort, z->waiting[0], sizeof z->effort);
+        memmove(z->waiting, z->waiting + 1, --z->n_waiting * sizeof z->waiting[0]);
+        memmove(z->waiting_until, z->waiting_until + 1, z->n_waiting * sizeof(double));
+        changed = 1;
+    }
+    return changed;
+}

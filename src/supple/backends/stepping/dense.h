@@ -1,0 +1,110 @@
+/* Accelerations from the matrices of the virtual tree: any mechanism and any choice of free coordinates.
+ *
+ * M a + c = applied + J^T lambda with J a + b = 0: the motions that keep the loops closed are a = T a_free + bias.
+ */
+#ifdef DENSE
+
+/* b becomes the solution of m^T x = b */
+static void solve_transposed(const real *m, const int *pivot, int n, real *b)
+{
+    for (int i = 0; i < n; i++) {
+        real sum = b[i];
+        for (int j = 0; j < i; j++)
+            sum -= m[j * n + i] * b[j];
+        b[i] = sum * m[i * n + i];
+    }
+    for (int i = n - 2; i >= 0; i--) {
+        real sum = b[i];
+        for (int j = i + 1; j < n; j++)
+            sum -= m[j * n + i] * b[j];
+        b[i] = sum;
+    }
+    for (int k = n - 1; k >= 0; k--) {
+        const real kept = b[pivot[k]];
+        b[pivot[k]] = b[k];
+        b[k] = kept;
+    }
+}
+
+/* to = M x */
+static void apply(const real *M, const real *x, real *to)
+{
+    for (int i = 0; i < N_V; i++) {
+        real sum = fill(0);
+        for (int j = 0; j < N_V; j++)
+            sum += M[i * N_V + j] * x[j];
+        to[i] = sum;
+    }
+}
+
+static int dense(Sim *z, Posture *p, const real *given, const real *g, const real *wrench, Loops *loops)
+{
+    static SUPPLE_THREAD real M[N_V * N_V], T[AT_LEAST_ONE(N_FREE * N_V)], MT[N_V], reduced[AT_LEAST_ONE(N_FREE * N_FREE)];
+    static SUPPLE_THREAD int order[AT_LEAST_ONE(N_FREE)];
+    real c[N_V], a[N_V], force[N_V];
+    model_tree(p->q, p->v, g, wrench, z->parameters, M, c);
+    memcpy(a, given, sizeof a);
+#if N_DEP > 0
+    real pull[N_DEP];
+    model_drift(p->q, p->v, given, z->parameters, pull);
+    solve(loops->square, loops->pivot, N_DEP, pull);
+    for (int i = 0; i < N_DEP; i++)
+        a[z->dep_v[i]] = -pull[i];
+#endif
+    memset(T, 0, sizeof T);
+    for (int k = 0; k < N_FREE; k++) { /* row k of T: how all coordinates follow the free one k */
+        T[k * N_V + z->free_v[k]] = fill(1);
+#if N_DEP > 0
+        for (int i = 0; i < N_DEP; i++)
+            pull[i] = loops->wide[i * J_COLUMNS + z->free_v[k]];
+        solve(loops->square, loops->pivot, N_DEP, pull);
+        for (int i = 0; i < N_DEP; i++)
+            T[k * N_V + z->dep_v[i]] = -pull[i];
+#endif
+    }
+    apply(M, a, force);
+    for (int i = 0; i < N_V; i++)
+        force[i] = -c[i] - force[i];
+    for (int i = 0; i < N_TAU; i++)
+        force[TAU_V[i]] += p->effort[i];
+    for (int k = 0; k < N_FREE; k++) {
+        apply(M, T + k * N_V, MT);
+        real sum = fill(0);
+        for (int i = 0; i < N_V; i++)
+            sum += T[k * N_V + i] * force[i];
+        p->f[k] = sum;
+        for (int l = 0; l < N_FREE; l++) {
+            real product = fill(0);
+            for (int i = 0; i < N_V; i++)
+                product += T[l * N_V + i] * MT[i];
+            reduced[k * N_FREE + l] = product;
+        }
+    }
+    if (N_FREE > 0 && !(factorise(reduced, order, N_FREE, z->live) > 0.0))
+        return 0;
+    solve(reduced, order, N_FREE, p->f);
+#if N_GIVEN > 0
+    for (int k = 0; k < N_FREE; k++)
+        for (int i = 0; i < N_V; i++)
+            a[i] += T[k * N_V + i] * p->f[k];
+    apply(M, a, force);
+    for (int i = 0; i < N_V; i++)
+        force[i] += c[i];
+    for (int i = 0; i < N_TAU; i++)
+        force[TAU_V[i]] -= p->effort[i];
+#if N_DEP > 0
+    for (int i = 0; i < N_DEP; i++)
+        pull[i] = force[z->dep_v[i]];
+    solve_transposed(loops->square, loops->pivot, N_DEP, pull); /* reactions of the loops */
+#endif
+    for (int i = 0; i < N_GIVEN; i++) {
+        p->tau[i] = force[GIVEN_V[i]];
+#if N_DEP > 0
+        for (int j = 0; j < N_DEP; j++)
+            p->tau[i] -= loops->wide[j * J_COLUMNS + GIVEN_V[i]] * pull[j];
+#endif
+    }
+#endif
+    return 1;
+}
+#endif

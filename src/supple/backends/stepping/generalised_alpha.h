@@ -1,0 +1,136 @@
+/* Generalised-alpha of second order (Chung & Hulbert 1993; on the Lie group: Bruels, Cardona & Arnold 2012).
+ *
+ *     (1 - am) A' + am A = (1 - af) f' + af f,   f' the accelerations at the end of the step
+ *     s = h v + h^2 ((1/2 - beta) A + beta A'),  v' = v + h ((1 - gamma) A + gamma A')
+ *
+ * Newton's method solves for f' with derivatives that are kept as long as it converges well.
+ */
+typedef struct {
+    double am, af, beta, gamma;
+} Alpha;
+
+static Alpha alpha_of(double rho)
+{
+    const double am = (2.0 * rho - 1.0) / (rho + 1.0), af = rho / (rho + 1.0), shift = 1.0 - am + af;
+    return (Alpha){am, af, 0.25 * shift * shift, 0.5 - am + af};
+}
+
+/* I - gamma' h Fv - beta' h^2 Fx, factorised */
+static int alpha_matrix(Sim *z, const Alpha *c, double h)
+{
+    const double share = (1.0 - c->af) / (1.0 - c->am), by_v = share * c->gamma * h, by_x = share * c->beta * h * h;
+    for (int i = 0; i < N_FREE * N_FREE; i++)
+        z->matrix[i] = -by_v * z->Fv[i] - by_x * z->Fx[i];
+    for (int i = 0; i < N_FREE; i++)
+        z->matrix[i * N_FREE + i] += num(1);
+    z->factorised_for = h;
+    return N_FREE == 0 || factorise(z->matrix, z->pivot, N_FREE, z->live) > 0.0;
+}
+
+/* s, u and A' of accelerations f at the end */
+static void alpha_update(const Sim *z, const Alpha *c, double h, const real *f, real *s, real *u, real *like)
+{
+    for (int i = 0; i < N_FREE; i++) {
+        const real v = z->now.v[z->free_v[i]], A = z->like[i];
+        like[i] = ((1.0 - c->af) * f[i] + c->af * z->now.f[i] - c->am * A) / (1.0 - c->am);
+        s[i] = h * v + h * h * ((0.5 - c->beta) * A + c->beta * like[i]);
+        u[i] = v + h * ((1.0 - c->gamma) * A + c->gamma * like[i]);
+    }
+}
+
+/* A of the first step, which lies (am - af) h beside the accelerations, and their rate */
+static int alpha_start(Sim *z, const Drive *d, const Alpha *c, double h)
+{
+    static SUPPLE_THREAD Posture soon;
+    real s[AT_LEAST_ONE(N_FREE)], u[AT_LEAST_ONE(N_FREE)];
+    const double ahead = smaller(1e-2 * h, 1e-5);
+    for (int i = 0; i < N_FREE; i++) {
+        s[i] = ahead * z->now.v[z->free_v[i]] + 0.5 * ahead * ahead * z->now.f[i];
+        u[i] = z->now.v[z->free_v[i]] + ahead * z->now.f[i];
+    }
+    foresee(z, ahead, &soon);
+    const int outcome = evaluate(z, d, z->t + ahead, z->now.q, s, u, &soon);
+    if (outcome != FINE)
+        return outcome;
+    for (int i = 0; i < N_FREE; i++) {
+        z->jerk[i] = (soon.f[i] - z->now.f[i]) / ahead;
+        z->like[i] = z->now.f[i] + (c->am - c->af) * h * z->jerk[i];
+    }
+    z->h_last = h;
+    z->restart = 0;
+    z->recent = 0;
+    return FINE;
+}
+
+static int alpha_step(Sim *z, const Drive *d, double h, Posture *end, double *error)
+{
+    static SUPPLE_THREAD Loops loops;
+    const Alpha c = alpha_of(z->rho);
+    real f[AT_LEAST_ONE(N_FREE)], s[AT_LEAST_ONE(N_FREE)], u[AT_LEAST_ONE(N_FREE)], like[AT_LEAST_ONE(N_FREE)];
+    real change[AT_LEAST_ONE(N_FREE)], kept[AT_LEAST_ONE(N_FREE)], a[AT_LEAST_ONE(N_V)];
+    int outcome = FINE;
+    if (z->restart && (outcome = alpha_start(z, d, &c, h)) != FINE)
+        return outcome;
+    if (!z->have_jacobian && (outcome = differentiate(z, d)) != FINE)
+        return outcome;
+    if (z->factorised_for != h && !alpha_matrix(z, &c, h))
+        return DIVERGED;
+    memcpy(kept, z->like, sizeof kept);
+    for (int i = 0; i < N_FREE; i++) {
+        z->like[i] += (c.am - c.af) * (h - z->h_last) * z->jerk[i]; /* A lies beside f by a share of the step */
+        f[i] = z->now.f[i] + h * z->jerk[i];
+    }
+    foresee(z, h, end);
+    double size = HUGE_VAL;
+    int iteration = 0;
+    for (;; iteration++) {
+        alpha_update(z, &c, h, f, s, u, like);
+        outcome = iteration > 11 ? DIVERGED : evaluate(z, d, z->t + h, z->now.q, s, u, end);
+        if (outcome != FINE)
+            break;
+        z->iterations++;
+        for (int i = 0; i < N_FREE; i++)
+            change[i] = end->f[i] - f[i];
+        solve(z->matrix, z->pivot, N_FREE, change);
+        const double before = size;
+        size = measure(z, change);
+        for (int i = 0; i < N_FREE; i++)
+            f[i] += change[i];
+        if (iteration > 0)
+            z->contraction = larger(size / before, 0.02);
+        if (!(size < 1e6) || (iteration > 1 && size > 2.0 * before && size > 1e-9)) {
+            outcome = DIVERGED;
+            break;
+        }
+        if (size * smaller(1.0, z->contraction) < z->newton || (iteration > 2 && size > 0.3 * before && size < 1e-7))
+            break;
+    }
+    if (outcome == FINE) { /* positions and rates of the last correction */
+        alpha_update(z, &c, h, f, s, u, like);
+        outcome = place(z, d, z->t + h, z->now.q, s, u, end, a, &loops);
+    }
+    if (outcome != FINE) {
+        memcpy(z->like, kept, sizeof kept);
+        return outcome;
+    }
+    if (iteration > 3 || z->contraction > 0.4)
+        z->have_jacobian = z->fresh; /* a fresh one cannot be improved */
+    const double share = z->recent ? h / (6.0 * (h + z->h_last)) : 1.0 / 6.0; /* makes h^2/12 of the second derivative */
+    for (int i = 0; i < N_FREE; i++)
+        change[i] = share * (f[i] - z->now.f[i] - h * z->jerk[i]);
+    *error = measure(z, change);
+    memcpy(z->like, kept, sizeof kept);
+    memcpy(z->before, like, sizeof like); /* taken over if the step is accepted */
+    memcpy(end->f, f, sizeof f);
+    return FINE;
+}
+
+static void alpha_accept(Sim *z, double h, const Posture *end)
+{
+    for (int i = 0; i < N_FREE; i++) {
+        z->jerk[i] = (end->f[i] - z->now.f[i]) / h;
+        z->like[i] = z->before[i];
+    }
+    z->h_last = h;
+    z->recent = 1;
+}

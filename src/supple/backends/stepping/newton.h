@@ -1,0 +1,88 @@
+/* What the methods share: the scale of errors, derivatives of the accelerations by differences, power. */
+
+/* peaks of |acceleration| so far, of lengths and of angles: errors are relative to them */
+static void note_scale(Sim *z, const Drive *d, double t, const real *f)
+{
+    double x[AT_LEAST_ONE(N_GIVEN)], xdd[AT_LEAST_ONE(N_GIVEN)];
+    for (int i = 0; i < N_FREE; i++)
+        z->scale[z->free_unit[i]] = larger(z->scale[z->free_unit[i]], size_of(f[i], z->live));
+    signals_at(&d->given, t, z->look, x, NULL, xdd);
+    for (int i = 0; i < N_GIVEN; i++)
+        z->scale[GIVEN_UNIT[i]] = larger(z->scale[GIVEN_UNIT[i]], fabs(xdd[i]));
+}
+
+/* the largest of n accelerations, relative to their scale */
+static double measure(const Sim *z, const real *x)
+{
+    double largest = 0.0;
+    for (int i = 0; i < N_FREE; i++)
+        largest = larger(largest, size_of(x[i], z->live) / z->scale[z->free_unit[i]]);
+    return largest;
+}
+
+/* Fx and Fv at the start of a step */
+static int differentiate(Sim *z, const Drive *d)
+{
+    static SUPPLE_THREAD Posture there;
+    real s[AT_LEAST_ONE(N_FREE)], u[AT_LEAST_ONE(N_FREE)];
+    const double kept = z->look;
+    z->look = 1e-11 * (1.0 + fabs(z->t));
+    for (int i = 0; i < N_FREE; i++) {
+        s[i] = fill(0);
+        u[i] = z->now.v[z->free_v[i]];
+    }
+    for (int j = 0; j < 2 * N_FREE; j++) {
+        const double step = j < N_FREE ? 1e-7 : 1e-5;
+        real *x = j < N_FREE ? s + j : u + j - N_FREE, *F = j < N_FREE ? z->Fx + j : z->Fv + j - N_FREE;
+        const real before = *x;
+        *x = before + step;
+        there = z->now;
+        const int outcome = evaluate(z, d, z->t, z->now.q, s, u, &there);
+        *x = before;
+        if (outcome != FINE) {
+            z->look = kept;
+            return outcome;
+        }
+        for (int i = 0; i < N_FREE; i++)
+            F[i * N_FREE] = (there.f[i] - z->now.f[i]) / step;
+    }
+    z->look = kept;
+    z->jacobians++;
+    z->have_jacobian = z->fresh = 1;
+    z->factorised_for = 0.0;
+    return FINE;
+}
+
+/* a guess of the dependent coordinates after a time h */
+static void foresee(const Sim *z, double h, Posture *p)
+{
+    memcpy(p->q, z->now.q, sizeof p->q);
+    for (int i = 0; i < N_DEP; i++)
+        if (z->dep_q[i] >= 0)
+            p->q[z->dep_q[i]] += h * (z->now.v[z->dep_v[i]] + num(0.5) * h * z->a[z->dep_v[i]]);
+    for (int k = 0; k < N_TURNING; k++)
+        if (z->turning[k][2] >= 0) {
+            real s[3];
+            for (int i = 0; i < 3; i++) {
+                const int at = z->dep_v[z->turning[k][2] + i];
+                s[i] = h * (z->now.v[at] + num(0.5) * h * z->a[at]);
+            }
+            turn(p->q + z->turning[k][0], z->now.q + z->turning[k][0], s);
+        }
+}
+
+/* Power put in by actuators and loads less what is dissipated */
+static real power_of(Sim *z, const Drive *d, double t, const Posture *p)
+{
+    real tau[AT_LEAST_ONE(N_DRIVEN)], wrench[AT_LEAST_ONE(N_W)], power[1];
+    double load[AT_LEAST_ONE(N_W)];
+    signals_at(&d->load, t, z->look, load, NULL, NULL);
+    for (int i = 0; i < N_W; i++)
+        wrench[i] = fill(d->load.channels ? load[i] : 0.0);
+    for (int i = 0; i < N_GIVEN; i++)
+        tau[i] = p->tau[i];
+    for (int i = 0; i < N_TAU; i++)
+        tau[N_GIVEN + i] = p->effort[i];
+    model_power(p->q, p->v, tau, wrench, z->parameters, power);
+    return power[0];
+}

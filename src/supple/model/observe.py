@@ -1,0 +1,145 @@
+"""What a robot shows along a motion: coordinates, points, deformations, energies, closure errors, in whole batches."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from supple.backends.interpreter import interpret
+from supple.expr.function import function
+from supple.formulations.kinematics import Kinematics, state
+from supple.model.algebra import Array, one_thread
+from supple.model.model import Model
+from supple.robot.mechanism import Anchor
+
+_BLOCK = 4096  # samples at once
+
+
+def coordinate_values(model: Model, q: Array) -> Array:
+    """One number per velocity coordinate of every posture: q itself, rotation vectors for ball joints."""
+    made = np.zeros((*q.shape[:-1], model.nv))
+    for frame in model.mechanism.frames:
+        made[..., frame.v] = _rotation_vectors(q[..., frame.q]) if frame.motion == "spherical" else q[..., frame.q]
+        made[..., frame.ev] = q[..., frame.e]
+    return made
+
+
+def _rotation_vectors(p: Array) -> Array:
+    p = np.where(p[..., :1] < 0, -p, p)
+    size = np.linalg.norm(p[..., 1:], axis=-1, keepdims=True)
+    angle = 2 * np.arctan2(size, p[..., :1])
+    return p[..., 1:] * np.where(size < 1e-12, 2.0, angle / np.where(size < 1e-12, 1.0, size))
+
+
+def energies(model: Model, q: Array, v: Array) -> dict[str, Array]:
+    """Kinetic (motors included), elastic and gravity energy, and the power lost."""
+    found = _blocks(lambda **x: model.call("energy", **x), q=q, v=v)
+    kinetic = found["kinetic"].sum(axis=-1) + found["motors"]
+    return {
+        "kinetic": kinetic,
+        "elastic": found["elastic"].sum(axis=-1),
+        "gravity": found["gravity"].sum(axis=-1),
+        "dissipation": found["dissipation"],
+    }
+
+
+def closure_error(model: Model, q: Array) -> Array:
+    """The largest opening of any loop (m or rad)."""
+    if not model.mechanism.closures:
+        return np.zeros(q.shape[:-1])
+    return np.abs(_blocks(lambda **x: model.call("closure", **x), q=q)["residual"]).max(axis=-1)
+
+
+def points(model: Model, q: Array, v: Array, a: Array) -> dict[str, Array]:
+    """Position, velocity and acceleration of the named points."""
+    found = _blocks(lambda **x: model.call("points", **x), q=q, v=v, a=a)
+    return {key: found[key] for key in ("position", "velocity", "acceleration")}
+
+
+def attachments(model: Model) -> dict[str, Anchor]:
+    """The places at which loops are closed, one for each closure: on its second body."""
+    return {c.name: c.second if c.second.frame >= 0 else c.first for c in model.mechanism.closures}
+
+
+@one_thread
+def undeformed(model: Model, q: Array) -> Array:
+    """Postures of the robot that does not bend, with the actuators where they are in q; not a number if out of reach."""
+    mechanism = model.mechanism
+    elastic = [i for f in mechanism.frames for i in range(f.e.start, f.e.stop)]
+    shape = q.shape
+    still = np.array(q.reshape(-1, shape[-1]))
+    still[:, elastic] = 0.0
+    if mechanism.closures:
+        follow = mechanism.indices("passive", "platform")
+        for start in range(0, len(still), _BLOCK):
+            still[start : start + _BLOCK] = _closed(model, still[start : start + _BLOCK], follow)
+    return still.reshape(shape)
+
+
+def _closed(model: Model, q: Array, follow: list[int]) -> Array:
+    """Newton's method on the coordinates `follow`, all postures side by side."""
+    directions = np.eye(model.nv)[follow]
+    for _ in range(12):
+        residual = model.call("closure", q=q)["residual"]
+        if np.nanmax(np.abs(residual), initial=0.0) < 1e-11:
+            break
+        gradient = np.stack([model.call("closure_gradient", q=q, direction=d)["residual"] for d in directions], axis=-1)
+        fine = np.isfinite(gradient).all(axis=(1, 2)) & np.isfinite(residual).all(axis=1)
+        step = np.zeros((len(q), len(follow)))
+        if gradient.shape[1] == gradient.shape[2]:
+            fine &= np.abs(np.linalg.det(np.where(fine[:, None, None], gradient, np.eye(len(follow))))) > 1e-300
+            step[fine] = np.linalg.solve(gradient[fine], residual[fine][..., None])[..., 0]
+        else:
+            step[fine] = np.einsum("bij,bj->bi", np.linalg.pinv(gradient[fine]), residual[fine])
+        whole = np.zeros((len(q), model.nv))
+        whole[:, follow] = -step
+        q = _retracted(model, q, whole)
+    bad = ~(np.abs(model.call("closure", q=q)["residual"]).max(axis=-1) < 1e-8)
+    q = q.copy()
+    q[bad] = np.nan
+    return q
+
+
+def _retracted(model: Model, q: Array, step: Array) -> Array:
+    moved = q.copy()
+    for frame in model.mechanism.frames:
+        moved[:, frame.e] += step[:, frame.ev]
+        if frame.motion == "spherical":
+            moved[:, frame.q] = _turned(moved[:, frame.q], step[:, frame.v])
+        else:
+            moved[:, frame.q] += step[:, frame.v]
+    return moved
+
+
+def _turned(p: Array, step: Array) -> Array:
+    angle = np.linalg.norm(step, axis=-1, keepdims=True)
+    half = 0.5 * angle
+    w, xyz = np.cos(half), step * np.where(angle < 1e-9, 0.5, np.sin(half) / np.where(angle < 1e-9, 1.0, angle))
+    a, u = p[:, :1], p[:, 1:]
+    made = np.hstack([a * w - (u * xyz).sum(-1, keepdims=True), a * xyz + w * u + np.cross(u, xyz)])
+    return made / np.linalg.norm(made, axis=-1, keepdims=True)
+
+
+def positions_of(model: Model, q: Array) -> Array:
+    """Positions (samples, attachments, 3) of the attachments."""
+    kin = Kinematics(model.mechanism, state(model.mechanism))
+    made = [kin.pose(anchor)[1] for anchor in attachments(model).values()]
+    f = interpret(function("attachments", {"q": kin.state.q}, {"position": made}))
+    return _blocks(f, q=q)["position"]
+
+
+def _blocks(evaluate: Any, **inputs: Array) -> dict[str, Array]:
+    """A batch evaluated piece by piece, so that memory stays small."""
+    first = next(iter(inputs.values()))
+    lead = first.shape[:-1]
+    flat = {k: x.reshape(-1, x.shape[-1]) for k, x in inputs.items()}
+    count = int(np.prod(lead)) if lead else 1
+    parts = [evaluate(**{k: x[i : i + _BLOCK] for k, x in flat.items()}) for i in range(0, count, _BLOCK)]
+    sizes = [min(_BLOCK, count - i) for i in range(0, count, _BLOCK)]
+    joined = {}
+    for key in parts[0]:
+        shape = parts[0][key].shape[1:]
+        whole = [np.broadcast_to(p[key], (n, *shape)) for p, n in zip(parts, sizes, strict=True)]
+        joined[key] = np.concatenate(whole).reshape(*lead, *shape)
+    return joined

@@ -1,0 +1,294 @@
+"""The plant of a robot: which coordinates a motion gives, which are integrated, which follow; and the Functions for it.
+
+Accelerations come from the closed form (generated with few operations) where the robot has one, else from the matrices of
+the virtual tree, which serve every mechanism, every formulation, and the passage of singular poses.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from contextlib import nullcontext
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from scipy.linalg import qr
+
+from supple.backends.plant import Controlled, Place, Plant
+from supple.errors import SuppleError
+from supple.expr.derivative import jacobian
+from supple.expr.function import Array, Function, function, kept_parameters, symbols
+from supple.expr.node import Expr
+from supple.expr.passes import optimise
+from supple.expr.program import Program
+from supple.expr.substitution import substituted
+from supple.formulations.affine import Unsupported
+from supple.formulations.equations import Equations
+from supple.formulations.leg_program import leg_program
+from supple.model.mobility import independent_coordinates
+from supple.model.model import Model
+from supple.models import forward, hybrid, inverse
+from supple.robot.mechanism import Mechanism
+
+_LARGE = 12_000  # operations above which legs share code and passes are left out, because compiling takes longer
+_LARGEST_TREE = 150  # coordinates; larger mass matrices are not printed
+_QUICK = ("fold", "signs")
+
+
+@dataclass(frozen=True)
+class Split:
+    """Places in v: prescribed, integrated, and following; and the closure equations that say how."""
+
+    given: tuple[int, ...]
+    free: tuple[int, ...]
+    dependent: tuple[int, ...]
+    rows: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Kept:
+    """The equations of the same robot with symbols for some of its numbers, the symbols, and their values."""
+
+    equations: Equations
+    symbols: Array
+    values: tuple[float, ...]
+
+
+def plant(
+    model: Model,
+    q: Array,
+    prescribed: Collection[str] = (),
+    *,
+    loads: bool = False,
+    rigid: Model | None = None,
+    rigid_q: Array | None = None,
+    kept: Kept | None = None,
+    dense: bool = False,
+    passes: Sequence[str] | None = _QUICK,
+) -> Plant:
+    """The Plant of a robot near the posture q, with the actuators named in `prescribed` following a motion.
+
+    `loads`: wrenches at the named points act; `rigid`, `rigid_q`: the rigid robot for computed torque, and its posture;
+    `kept`: parameters that may differ from run to run; `dense`: matrices instead of the closed form; `passes`: those
+    that optimise the closed form.
+    """
+    equations, mechanism = model.equations, model.mechanism
+    source = equations if kept is None else kept.equations
+    split = divide(model, q, prescribed)
+    with kept_parameters(kept.symbols) if kept else nullcontext():
+        made = None if dense else _closed_form(source, split, prescribed, loads, passes)
+        if made is None:
+            made = {"tree": _tree(source)}
+        functions = {**made, **_loops(source, split, wide="tree" in made), "power": _power(source, split)}
+    places = coordinate_places(mechanism)
+    active = set(mechanism.indices("active"))
+    return Plant(
+        mechanism.name,
+        mechanism.nq,
+        mechanism.nv,
+        free=tuple(places[i] for i in split.free),
+        given=tuple(places[i] for i in split.given),
+        dependent=tuple(places[i] for i in split.dependent),
+        torque=tuple(places[i] for i in sorted(active - set(split.given))),
+        turning=turning(mechanism, split.free, split.dependent),
+        rigid=None if rigid is None else _controlled(mechanism, rigid, rigid_q, split),
+        loads=6 * len(mechanism.points),
+        parameters=() if kept is None else kept.values,
+        **functions,
+    )
+
+
+def divide(model: Model, q: Array, prescribed: Collection[str] = ()) -> Split:
+    """Which coordinates are given, free and dependent at a posture; spherical joints go as a whole."""
+    mechanism = model.mechanism
+    given = [i for i, c in enumerate(mechanism.coordinates) if c.name in prescribed]
+    unknown = set(prescribed) - {mechanism.coordinates[i].name for i in given if mechanism.coordinates[i].kind == "active"}
+    if unknown:
+        raise SuppleError(f"{mechanism.name} has no actuator {sorted(unknown)[0]!r} to prescribe")
+    choice = independent_coordinates(model, q)
+    taken = [mechanism.coordinates[i].name for i in given if i not in choice.independent]
+    if taken:
+        raise SuppleError(
+            f"{mechanism.name}: the motion of {', '.join(taken)} follows from the other actuators, so it cannot be prescribed "
+            "too; drive it with a torque or a controller"
+        )
+    dependent = tuple(i for i in range(mechanism.nv) if i not in choice.independent)
+    free = tuple(i for i in choice.independent if i not in given)
+    for frame in mechanism.frames:
+        own = set(range(frame.v.start, frame.v.stop))
+        if frame.motion == "spherical" and own & set(dependent) and own - set(dependent):
+            raise SuppleError(f"{mechanism.name}: the ball joint {frame.name!r} is only partly free at this pose")
+    return Split(tuple(given), free, dependent, _rows(model, q, dependent))
+
+
+def _rows(model: Model, q: Array, dependent: Sequence[int]) -> tuple[int, ...]:
+    """As many closure equations as there are dependent coordinates, which determine them."""
+    J = model.jacobian(q)[:, list(dependent)]
+    if J.shape[0] == len(dependent):
+        return tuple(range(J.shape[0]))
+    _, _, order = qr(J.T, mode="economic", pivoting=True)
+    return tuple(sorted(int(i) for i in order[: len(dependent)]))
+
+
+def coordinate_places(mechanism: Mechanism) -> list[Place]:
+    """Place in v, in q, and kind of unit of every coordinate."""
+    where = [-1] * mechanism.nv
+    for frame in mechanism.frames:
+        if frame.motion != "spherical":
+            where[frame.v] = range(frame.q.start, frame.q.stop)
+        where[frame.ev] = range(frame.e.start, frame.e.stop)
+    return [Place(i, where[i], c.unit == "rad") for i, c in enumerate(mechanism.coordinates)]
+
+
+def turning(mechanism: Mechanism, free: Sequence[int], dependent: Sequence[int]) -> tuple[tuple[int, int, int], ...]:
+    """For every ball joint: its place in q, among the free and among the dependent coordinates (-1: not there)."""
+    balls = [f for f in mechanism.frames if f.motion == "spherical"]
+    return tuple(
+        (f.q.start, *(list(part).index(f.v.start) if f.v.start in part else -1 for part in (free, dependent))) for f in balls
+    )
+
+
+# Functions ------------------------------------------------------------------------------------------------------------
+
+
+def _closed_form(
+    equations: Equations, split: Split, prescribed: Collection[str], loads: bool, passes: Sequence[str] | None
+) -> dict[str, Any] | None:
+    """The accelerations in closed form, as one Function or as a program of equal legs; None where there is none."""
+    mechanism = equations.mechanism
+    kinds = {mechanism.coordinates[i].kind for i in split.dependent}
+    if equations.formulation != "newton_euler" or kinds & {"active", "elastic"}:
+        return None
+    active = mechanism.indices("active")
+    try:
+        if len(split.given) == len(active) and active:
+            f = inverse(mechanism, loads=loads)
+        elif not split.given:
+            f = forward(mechanism, loads=loads)
+        else:
+            f = hybrid(mechanism, prescribed, loads=loads)
+    except SuppleError:
+        return None
+    if f.operations > _LARGE:
+        if not loads and len(split.given) in (0, len(active)) and "p" not in f.inputs:
+            program = _program(mechanism, not split.given)
+            if program is not None:
+                return {"program": program}
+        return {"accelerations": _arranged(mechanism, f, split)}
+    return {"accelerations": optimise(_arranged(mechanism, f, split), passes).function}
+
+
+def _program(mechanism: Mechanism, forward: bool) -> Program | None:
+    try:
+        return leg_program(mechanism, forward)
+    except Unsupported:
+        return None
+
+
+def _arranged(mechanism: Mechanism, f: Function, split: Split) -> Function:
+    """A closed form with the inputs and outputs of a plant."""
+    active, elastic, passive = (mechanism.indices(k) for k in ("active", "elastic", "passive"))
+    others = [i for i in active if i not in split.given]
+    found: dict[int, Any] = {}
+    for key, order in (("a_active", others), ("a_elastic", elastic), ("a_passive", passive)):
+        if key in f.outputs:
+            found |= dict(zip(order, f.outputs[key], strict=True))
+    given = next((f.inputs[k] for k in ("a_active", "a_prescribed") if k in f.inputs), symbols("given", 0))
+    effort = next((f.inputs[k] for k in ("tau", "tau_free") if k in f.inputs), symbols("effort", 0))
+    w = f.inputs["w"] if "w" in f.inputs else symbols("w", (len(mechanism.points), 6))
+    inputs = {"q": f.inputs["q"], "v": f.inputs["v"], "given": given, "effort": effort, "g": f.inputs["g"], "w": w.ravel()}
+    tau = f.outputs["tau"] if "tau" in f.outputs else []
+    return _named("model_accelerations", inputs, {"f": [found[i] for i in split.free], "tau_given": tau})
+
+
+def _tree(equations: Equations) -> Function:
+    """M and c of the virtual tree."""
+    mechanism, f = equations.mechanism, equations.forces
+    if mechanism.nv > _LARGEST_TREE:
+        raise SuppleError(
+            f"{mechanism.name} has no closed form of its accelerations and {mechanism.nv} coordinates, too many for its mass "
+            f"matrix to be compiled (at most {_LARGEST_TREE}); use fewer elements or a reduced body"
+        )
+    still = dict.fromkeys(f.inputs["lam"].ravel(), 0) | dict.fromkeys(f.inputs["a"].ravel(), 0)
+    c = substituted(f.outputs["f"] + f.outputs["coulomb"], still)
+    column = equations.inertia
+    M = jacobian(column.outputs["f"], column.inputs["direction"])
+    M = substituted(M, dict.fromkeys(column.inputs["lam"].ravel(), 0))
+    inputs = {k: f.inputs[k].ravel() for k in ("q", "v", "g", "w")}
+    return optimise(_named("model_tree", inputs, {"M": M, "c": c}), ("fold",)).function
+
+
+def _loops(equations: Equations, split: Split, wide: bool) -> dict[str, Function]:
+    if not split.dependent:
+        return {}
+    gradient, motion, closure = equations.closure_gradient, equations.closure_motion, equations.closure
+    rows = list(split.rows)
+    columns = list(range(equations.mechanism.nv)) if wide else list(split.dependent)
+    J_q = jacobian(gradient.outputs["residual"][rows], gradient.inputs["direction"][columns])
+    J_v = jacobian(motion.outputs["velocity"][rows], motion.inputs["v"][columns])
+    q, v, a = (motion.inputs[k] for k in ("q", "v", "a"))
+    residual = {"residual": closure.outputs["residual"][rows], "gradient": J_q, "alignment": closure.outputs["alignment"]}
+    rates = {"velocity": motion.outputs["velocity"][rows], "jacobian": J_v}
+    weightless = dict.fromkeys(motion.inputs["g"], 0) if "g" in motion.inputs else {}  # it cancels between the two ends
+    drift = substituted(motion.outputs["acceleration"][rows], weightless)
+    made = {
+        "loops": _named("model_loops", {"q": closure.inputs["q"]}, residual),
+        "rates": _named("model_rates", {"q": q, "v": v}, rates),
+        "drift": _named("model_drift", {"q": q, "v": v, "a": a}, {"acceleration": drift}),
+    }
+    return {name: optimise(f, _QUICK).function for name, f in made.items()}
+
+
+def _power(equations: Equations, split: Split) -> Function:
+    """Power of actuators and loads less what is lost."""
+    mechanism, energy, points = equations.mechanism, equations.energy, equations.points
+    others = [i for i in mechanism.indices("active") if i not in split.given]
+    driven = [*split.given, *others]
+    v = energy.inputs["v"]
+    known: dict[Expr, Any] = dict(zip(points.inputs["v"].ravel(), v, strict=True))
+    known |= dict(zip(points.inputs["q"].ravel(), energy.inputs["q"], strict=True))
+    tau, w = symbols("tau", len(driven)), symbols("w", (len(mechanism.points), 6))
+    power: Any = -np.sum(energy.outputs["dissipation"])
+    for i, k in enumerate(driven):
+        power = power + tau[i] * v[k]
+    if len(mechanism.points):
+        twist = [substituted(points.outputs[key], known) for key in ("velocity", "spin")]
+        power = power + np.sum(w[:, :3] * twist[0]) + np.sum(w[:, 3:] * twist[1])
+    still = dict.fromkeys(energy.inputs["g"], 0)
+    inputs = {"q": energy.inputs["q"], "v": v, "tau": tau, "w": w.ravel()}
+    return optimise(_named("model_power", inputs, {"power": substituted(np.array([power]), still)}), ("fold",)).function
+
+
+def _named(name: str, inputs: dict[str, Any], outputs: dict[str, Any]) -> Function:
+    """A Function with an input p even where no parameters are kept."""
+    made = function(name, inputs, outputs)
+    return made if "p" in made.inputs else replace(made, inputs={**made.inputs, "p": symbols("p", 0)})
+
+
+def _controlled(mechanism: Mechanism, rigid: Model, q: Array | None, split: Split) -> Controlled:
+    """The rigid robot of a computed-torque controller; its actuators are found by their names."""
+    assert q is not None
+    own = rigid.mechanism
+    names = [own.coordinates[i].name for i in own.indices("active")]
+    choice = divide(rigid, q, names)
+    if choice.free:
+        loose = ", ".join(own.coordinates[i].name for i in choice.free[:4])
+        raise SuppleError(f"{own.name}: no computed torque, because the actuators do not determine {loose} of the rigid robot")
+    f = inverse(own)
+    inputs = {k: f.inputs[k] for k in ("q", "v", "a_active", "g")}
+    loops = _loops(rigid.equations, choice, wide=False)
+    renamed = {k: replace(x, name=x.name.replace("model", "rigid")) for k, x in loops.items()}
+    places, outer = coordinate_places(own), coordinate_places(mechanism)
+    where = [mechanism.names().index(n) for n in names]
+    torques = sorted(set(mechanism.indices("active")) - set(split.given))
+    return Controlled(
+        renamed.get("loops"),
+        renamed.get("rates"),
+        optimise(_named("rigid_inverse", inputs, {"tau": f.outputs["tau"]}), _QUICK).function,
+        dependent=tuple(places[i] for i in choice.dependent),
+        turning=tuple((at, dep) for at, _, dep in turning(own, (), choice.dependent)),
+        drives=tuple(places[i] for i in own.indices("active")),
+        measured=tuple(outer[i] for i in where),
+        torques=tuple(torques.index(i) if i in torques else -1 for i in where),
+        start=tuple(float(x) for x in q),
+    )

@@ -1,0 +1,284 @@
+"""`Simulator`: a robot, a motion and an integrator made ready to run.
+
+robot, motion --follow--> actuator trajectories --split--> Plant --compile--> Stepper, with the state it starts from.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from supple import pipeline
+from supple.backends.compiler import find_compiler
+from supple.backends.stepper import Drive, Settings, Stepper, Table
+from supple.errors import SuppleError
+from supple.expr.function import Array, kept_parameters
+from supple.expr.node import symbol
+from supple.model.algebra import least_squares
+from supple.model.equilibrium import equilibrium
+from supple.model.follow import follow
+from supple.model.model import Model
+from supple.model.posture import posture
+from supple.motion.description import Motion
+from supple.motion.reader import read_motion
+from supple.motion.trajectory import Trajectory
+from supple.plants import Kept, Split, coordinate_places, divide, plant, turning
+from supple.robot.assemble import assemble
+
+_WRENCH = ("fx", "fy", "fz", "mx", "my", "mz")
+_CORNER = 1e-2  # jump of the third derivative, relative to its peak, at which a step ends
+
+
+@dataclass(frozen=True)
+class Run:
+    """One of several runs: its robot, the values of kept parameters, and the state it starts from."""
+
+    model: Model
+    parameters: tuple[float, ...]
+    q: Array
+    v: Array
+
+
+@dataclass(frozen=True)
+class Simulator:
+    """Everything a simulation needs. `stop`: why the motion ends before its duration, if it does."""
+
+    model: Model
+    motion: Motion
+    path: Trajectory | None  # of the actuators
+    stop: str | None
+    runs: tuple[Run, ...]
+    varied: Mapping[str, Sequence[float]]
+    loads: bool
+    rigid: Model | None
+    kept: Kept | None
+    dense: bool
+    provenance: Mapping[str, str]
+
+    @property
+    def duration(self) -> float:
+        end = self.motion.duration
+        return end if self.path is None or self.stop is None else min(end, self.path.end)
+
+    @property
+    def prescribed(self) -> list[str]:
+        return self.motion.driven("prescribed")
+
+    def stepper(self, lanes: int = 1, gauss: bool = False, dense: bool = False) -> Stepper:
+        """The compiled integrators."""
+        if find_compiler() is None:
+            raise SuppleError("simulation needs a C compiler: install gcc or clang, or `pip install ziglang`")
+        rigid_q = None if self.rigid is None else posture(self.rigid, self._pose(self.rigid), self.motion.assembly)
+        made = plant(
+            self.model, self.runs[0].q, self.prescribed, loads=self.loads, rigid=self.rigid, rigid_q=rigid_q,
+            kept=self.kept, dense=dense or self.dense,
+        )  # fmt: skip
+        return Stepper(made, lanes, gauss)
+
+    def _pose(self, model: Model) -> Mapping[str, float]:
+        known = set(model.names)
+        return {k: x for k, x in self.motion.start.items() if k in known}
+
+    @cached_property
+    def drive(self) -> Drive:
+        """Signals, controller and events in the order of the plant's coordinates."""
+        motion, mechanism = self.motion, self.model.mechanism
+        active = [mechanism.coordinates[i].name for i in mechanism.indices("active")]
+        given, others = self.prescribed, [n for n in active if n not in self.prescribed]
+        given = [n for n in active if n in given]
+        wrench = [f"{point}.{part}" for point in mechanism.points for part in _WRENCH]
+        control = motion.controller
+        gains, law = None, 0
+        if control is not None:
+            law = 2 if control.law == "computed_torque" else 1
+            finite = {n: x if np.isfinite(x) else 0.0 for n, x in control.limit.items()}
+            gains = np.array([[c.get(n, 0.0) for c in (control.kp, control.kd, control.ki, finite)] for n in others])
+        tables = [x for x in (self.path, motion.torques, motion.loads) if x is not None]
+        breaks = np.unique(np.concatenate([np.zeros(0), *(x.breaks for x in tables), *(corners(x) for x in tables)]))
+        return Drive(
+            self.model.gravity,
+            given=_table(self.path, given) if given else None,
+            reference=_table(self.path, others) if law else None,
+            torque=_table(motion.torques, [f"tau {n}" for n in others]) if motion.torques is not None else None,
+            load=_table(motion.loads, wrench) if motion.loads is not None else None,
+            breaks=breaks,
+            gains=gains,
+            sample=0.0 if control is None else control.sample,
+            delay=0.0 if control is None else control.delay,
+            control=law,
+        )
+
+    def scaled(self, settings: Settings) -> Settings:
+        """Settings whose errors are relative to the peak acceleration of the path."""
+        if self.path is None or not self.path.names:
+            return settings
+        knots = self.path.knots
+        times = np.unique(np.concatenate([knots, 0.5 * (knots[1:] + knots[:-1])]))
+        return replace(settings, scale=max(settings.scale, float(np.abs(self.path(times)[2]).max())))
+
+    def split(self, q: Array) -> tuple[Split, tuple[Any, ...], tuple[Any, ...], tuple[tuple[int, int, int], ...]]:
+        """The free and dependent coordinates that suit a posture."""
+        found = divide(self.model, q, self.prescribed)
+        places = coordinate_places(self.model.mechanism)
+        return (
+            found,
+            tuple(places[i] for i in found.free),
+            tuple(places[i] for i in found.dependent),
+            turning(self.model.mechanism, found.free, found.dependent),
+        )
+
+
+def simulator(
+    robot: str | Path,
+    motion: str | Path | Motion,
+    *,
+    settings: Mapping[str, Any] | None = None,
+    formulation: str = "newton_euler",
+    rigid: bool = False,
+    duration: float | None = None,
+    start: str = "equilibrium",
+    vary: Mapping[str, Sequence[float]] | None = None,
+    dense: bool = False,
+) -> Simulator:
+    """The Simulator of a robot and one of its motions (a name, a file, or a Motion).
+
+    `start`: "equilibrium" (bent by its weight, actuators held) or "undeformed"; `vary`: lists of values, of equal length,
+    of parameters or start coordinates, one for each of several runs; `dense`: matrices instead of the closed form.
+    """
+    description = pipeline.describe(robot, settings)
+    model = pipeline.load(robot, settings, rigid=rigid, formulation=formulation)
+    if not isinstance(motion, Motion):
+        motion = read_motion(description, motion)
+    if duration is not None:
+        motion = replace(motion, duration=duration)
+    path, stop, begin = _followed(robot, settings, model, motion)
+    needs_rigid = motion.controller is not None and motion.controller.law == "computed_torque"
+    runs, kept, varied = _runs(robot, settings, model, motion, path, begin, start, dict(vary or {}), formulation, rigid)
+    text = pipeline.locate(robot).read_bytes()
+    made = {
+        "robot": model.mechanism.name,
+        "robot_file_sha256": hashlib.sha256(text).hexdigest(),
+        "motion": motion.name,
+        "settings": json.dumps({k: str(x) for k, x in (settings or {}).items()}, sort_keys=True),
+        "formulation": formulation,
+        "rigid": str(rigid),
+        "start": start,
+    }
+    return Simulator(
+        model, motion, path, stop, runs, varied, loads=motion.loads is not None,
+        rigid=(model if rigid else pipeline.load(robot, settings, rigid=True)) if needs_rigid else None, kept=kept,
+        dense=dense, provenance=made,
+    )  # fmt: skip
+
+
+def _followed(
+    robot: str | Path, settings: Mapping[str, Any] | None, model: Model, motion: Motion
+) -> tuple[Trajectory | None, str | None, Mapping[str, float]]:
+    """The path of the actuators, why it ends early, and the pose it starts from."""
+    if motion.path is None:
+        return None, None, motion.start
+    flexible = any(c.kind == "elastic" for c in model.mechanism.coordinates)
+    found = follow(pipeline.load(robot, settings, rigid=True) if flexible else model, motion)
+    if found.trajectory is None:
+        raise SuppleError(found.stop or f"{model.mechanism.name} cannot follow {motion.name!r}")
+    return found.trajectory, found.stop, {**found.posture}
+
+
+def _runs(
+    robot: str | Path, settings: Mapping[str, Any] | None, model: Model, motion: Motion, path: Trajectory | None,
+    begin: Mapping[str, float], start: str, vary: dict[str, Sequence[float]], formulation: str, rigid: bool,
+) -> tuple[tuple[Run, ...], Kept | None, Mapping[str, Sequence[float]]]:  # fmt: skip
+    """The runs of an ensemble (one without `vary`), and the equations in which varied parameters are symbols."""
+    lengths = {len(x) for x in vary.values()}
+    if len(lengths) > 1 or 0 in lengths:
+        raise SuppleError("varied values must be lists of the same length, one value for each run")
+    count = lengths.pop() if lengths else 1
+    known = pipeline.describe(robot, settings).parameters
+    names = [k for k in vary if k in known]
+    states = [k for k in vary if k not in known]
+    unknown = [k for k in states if k not in model.names]
+    if unknown:
+        raise SuppleError(f"{model.mechanism.name} has neither a parameter nor a coordinate {unknown[0]!r} to vary")
+    kept = None
+    if names:
+        unseen = np.array([symbol(n) for n in names], dtype=object)
+        nominal = tuple(float(known[n].number) for n in names)
+        with kept_parameters(unseen):
+            changed = {**(settings or {}), **dict(zip(names, unseen, strict=True))}
+            mechanism = assemble(pipeline.describe(robot, changed), rigid)
+            if not all(isinstance(x, (int, float, Fraction)) for x in mechanism.gravity):
+                raise SuppleError("gravity cannot be varied within one simulation; simulate once for each value")
+            kept = Kept(pipeline.FORMULATIONS[formulation](mechanism), unseen, nominal)
+    runs = []
+    for k in range(count):
+        own = {**(settings or {}), **{n: float(vary[n][k]) for n in names}}
+        its = pipeline.load(robot, own, rigid=rigid, formulation=formulation) if names else model
+        pose = {**begin, **{n: float(vary[n][k]) for n in states}}
+        q = _start_posture(its, motion, pose, start)
+        runs.append(Run(its, tuple(float(vary[n][k]) for n in names), q, _start_rates(its, motion, path, q)))
+    return tuple(runs), kept, vary
+
+
+def _start_posture(model: Model, motion: Motion, pose: Mapping[str, float], start: str) -> Array:
+    kinds = {c.name: c.kind for c in model.mechanism.coordinates}
+    joints = {n: x for n, x in pose.items() if kinds.get(n) == "active"}
+    if motion.path is None or not joints:
+        asked = {n: x for n, x in pose.items() if kinds.get(n, "elastic") != "elastic"}
+        joints = asked if motion.path is None else joints
+    q = posture(model, joints or None, motion.assembly)
+    elastic = any(kind == "elastic" for kind in kinds.values())
+    if elastic and start == "equilibrium":
+        q = equilibrium(model, q).q
+    return q
+
+
+def _start_rates(model: Model, motion: Motion, path: Trajectory | None, q: Array) -> Array:
+    """Rates that keep the loops closed: the motion's own at its start, those asked for, elastic ones zero."""
+    wanted = dict(motion.rates)
+    if path is not None:
+        wanted |= {n: float(x) for n, x in zip(path.names, path(path.start)[1], strict=True)}
+    if not any(wanted.values()):
+        return np.zeros(model.nv)
+    unknown = [n for n in wanted if n not in model.names]
+    if unknown:
+        raise SuppleError(f"{model.mechanism.name} has no coordinate {unknown[0]!r} to give a rate")
+    still = model.mechanism.indices("elastic")
+    held = [model.index(n) for n in wanted]
+    rows = np.vstack([model.jacobian(q), model.held(still), model.held(held)])
+    values = np.concatenate([np.zeros(len(rows) - len(held)), list(wanted.values())])
+    v = least_squares(rows, values)
+    worst = float(np.abs(rows @ v - values).max())
+    if worst > 1e-6 * max(1.0, float(np.abs(values).max())):
+        raise SuppleError(f"{model.mechanism.name}: the loops do not allow the rates {wanted} at the start")
+    return np.asarray(v)
+
+
+def corners(trajectory: Trajectory) -> Array:
+    """Knots at which the third derivative jumps."""
+    c, knots = trajectory.coefficients, trajectory.knots
+    width = np.diff(knots)[:, None]
+    ends = 6 * c[..., 3] + 24 * c[..., 4] * width + 60 * c[..., 5] * width**2
+    begins = 6 * c[..., 3]
+    before = np.vstack([np.zeros((1, c.shape[1])), ends])
+    after = np.vstack([begins, np.zeros((1, c.shape[1]))])
+    peak = max(float(np.abs(ends).max(initial=0.0)), float(np.abs(begins).max(initial=0.0)), 1e-30)
+    return knots[np.abs(after - before).max(axis=1, initial=0.0) > _CORNER * peak]
+
+
+def _table(trajectory: Trajectory | None, channels: Sequence[str]) -> Table | None:
+    """A trajectory's channels in this order, zero for those it has not."""
+    if trajectory is None:
+        return None
+    made = np.zeros((len(trajectory.knots) - 1, len(channels), 6))
+    for i, name in enumerate(channels):
+        if name in trajectory.names:
+            made[:, i] = trajectory.coefficients[:, trajectory.names.index(name)]
+    return Table(trajectory.knots, made)

@@ -1,0 +1,178 @@
+"""Results in files: netCDF, CSV and MATLAB, written whole or not at all; and checkpoints of simulations that go on."""
+
+from __future__ import annotations
+
+import csv
+import json
+import os
+import re
+import shutil
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from supple.errors import SuppleError
+from supple.results import Array, Signal, Simulation
+
+if TYPE_CHECKING:
+    import xarray
+
+
+def dataset(simulation: Simulation) -> xarray.Dataset:
+    """The simulation as an xarray Dataset: named axes, units, and where it comes from."""
+    import xarray
+
+    units = {}
+    variables: dict[str, Any] = {}
+    for name, signal in simulation.signals.items():
+        attributes: dict[str, Any] = {"long_name": signal.about}
+        if isinstance(signal.unit, str):
+            attributes["units"] = signal.unit
+        else:
+            axis = _first_axis(signal)
+            attributes["units"] = signal.unit[0] if len(set(signal.unit)) == 1 else f"see {name}_unit"
+            units[f"{name}_unit"] = (axis, list(signal.unit))
+        variables[name] = (("time", *signal.dims), signal.values, attributes)
+    coordinates: dict[str, Any] = {"time": ("time", simulation.time, {"units": "s", "long_name": "time"})}
+    used = {d for s in simulation.signals.values() for d in s.dims}
+    coordinates |= {axis: (axis, list(entries)) for axis, entries in simulation.axes.items() if axis in used}
+    if "coordinate" in used:
+        coordinates["kind"] = ("coordinate", list(simulation.kinds))
+    summary = {k: ("" if x is None else x) for k, x in simulation.summary.items()}
+    about = {"robot": simulation.robot, "motion": simulation.motion, "outcome": simulation.outcome}
+    return xarray.Dataset(variables, coordinates | units, {**about, **summary, **simulation.provenance})
+
+
+def _first_axis(signal: Signal) -> str:
+    return signal.dims[1] if signal.dims[0] == "run" else signal.dims[0]
+
+
+def save(simulation: Simulation, path: Path) -> None:
+    """Write a simulation to a .nc, .csv or .mat file; the file appears whole or not at all."""
+    writers = {".nc": _netcdf, ".csv": _csv, ".mat": _mat}
+    writer = writers.get(path.suffix.lower())
+    if writer is None:
+        raise SuppleError(f"{path.name}: results are written to .nc, .csv or .mat files")
+    written_whole(path, lambda file: writer(simulation, file))
+
+
+def written_whole(path: Path, write: Callable[[Path], None]) -> None:
+    """Let `write` make a file beside `path`, then put it in its place in one step."""
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        handle, name = tempfile.mkstemp(prefix=f".{path.stem}-", suffix=path.suffix, dir=path.parent)
+        os.close(handle)
+        try:
+            write(Path(name))
+            os.replace(name, path)
+        finally:
+            Path(name).unlink(missing_ok=True)
+    except OSError as problem:
+        raise SuppleError(f"{path} cannot be written: {problem.strerror or problem}") from problem
+
+
+def _netcdf(simulation: Simulation, file: Path) -> None:
+    made = dataset(simulation)
+    packed = {name: {"zlib": True, "complevel": 4} for name, x in made.data_vars.items() if x.size > 1000}
+    made.to_netcdf(file, engine="h5netcdf", encoding=packed)
+
+
+def columns(simulation: Simulation) -> dict[str, tuple[str, Array]]:
+    """Every signal as plain columns: name -> unit, values; as in "tau[q11]" or "point_position[P,x]"."""
+    found: dict[str, tuple[str, Array]] = {"t": ("s", simulation.time)}
+    for name, signal in simulation.signals.items():
+        entries = [simulation.axes[d] for d in signal.dims]
+        for index in np.ndindex(*(len(e) for e in entries)):
+            label = ",".join(e[i] for e, i in zip(entries, index, strict=True))
+            own = index[signal.dims.index(_first_axis(signal))] if signal.dims else 0
+            unit = signal.unit if isinstance(signal.unit, str) else signal.unit[own]
+            found[f"{name}[{label}]" if label else name] = (unit, signal.values[(slice(None), *index)])
+    return found
+
+
+def _csv(simulation: Simulation, file: Path) -> None:
+    found = columns(simulation)
+    with file.open("w", newline="", encoding="utf-8") as stream:
+        for key, value in {"outcome": simulation.outcome, **simulation.provenance}.items():
+            stream.write(f"# {key}: {str(value).splitlines()[0] if value else ''}\n")
+        writer = csv.writer(stream)
+        writer.writerow([f"{name} ({unit})" for name, (unit, _) in found.items()])
+        writer.writerows(np.stack([x for _, x in found.values()], axis=1).tolist())
+
+
+def _mat(simulation: Simulation, file: Path) -> None:
+    from scipy.io import savemat
+
+    def tidy(name: str) -> str:
+        return re.sub(r"\W", "_", name)[:31]
+
+    content: dict[str, Any] = {"time": simulation.time[:, None]}
+    content |= {tidy(k): s.values for k, s in simulation.signals.items()}
+    content |= {f"names_{tidy(k)}": np.array(x, dtype=object) for k, x in simulation.axes.items()}
+    content["units"] = {tidy(k): s.unit if isinstance(s.unit, str) else list(s.unit) for k, s in simulation.signals.items()}
+    content["about"] = {"outcome": simulation.outcome, **{tidy(k): str(x) for k, x in simulation.provenance.items()}}
+    savemat(file, content, do_compression=True, long_field_names=True)
+
+
+class Checkpoints:
+    """A folder beside the result that holds the state and the samples of a simulation under way.
+
+    Samples are appended; the state, which says how many of them count, is replaced in one step."""
+
+    def __init__(self, result: Path, fingerprint: str) -> None:
+        self.folder = result.with_name(result.name + ".part")
+        self.fingerprint = fingerprint
+        self._written: dict[int, int] = {}
+
+    def keep(self, block: int, state: bytes, samples: Array) -> None:
+        try:
+            self.folder.mkdir(parents=True, exist_ok=True)
+            done = self._written.get(block, 0)
+            file = self.folder / f"samples-{block}.f64"
+            with file.open("r+b" if done else "wb") as stream:
+                stream.truncate(done * samples[0].nbytes)
+                stream.seek(0, os.SEEK_END)
+                stream.write(np.ascontiguousarray(samples[done:], dtype=float).tobytes())
+                stream.flush()
+                os.fsync(stream.fileno())
+            about = {"fingerprint": self.fingerprint, "shape": list(samples.shape)}
+            written_whole(
+                self.folder / f"state-{block}.npz",
+                lambda path: np.savez(path, about=np.array(json.dumps(about)), state=np.frombuffer(state, dtype=np.uint8)),
+            )
+            self._written[block] = len(samples)
+        except OSError as problem:
+            raise SuppleError(
+                f"the checkpoint in {self.folder} cannot be written: {problem.strerror or problem}; "
+                "what was kept before is still there: make room and go on with --resume"
+            ) from problem
+
+    def kept(self, block: int) -> tuple[bytes, Array] | None:
+        """State and samples of a block, or None if there are none; those of another simulation are an error."""
+        file = self.folder / f"state-{block}.npz"
+        if not file.is_file():
+            return None
+        try:
+            with np.load(file, allow_pickle=False) as content:
+                about, state = json.loads(str(content["about"])), content["state"].tobytes()
+            shape = tuple(int(n) for n in about["shape"])
+            flat = np.fromfile(self.folder / f"samples-{block}.f64", dtype=float, count=int(np.prod(shape)))
+            samples = flat.reshape(shape)
+        except (OSError, ValueError, KeyError, TypeError) as problem:
+            raise SuppleError(f"{file}: the checkpoint is damaged ({problem}); start again without --resume") from problem
+        if about.get("fingerprint") != self.fingerprint:
+            raise SuppleError(
+                f"{self.folder} belongs to another simulation (robot, motion or options differ); "
+                "give the same ones, or start again without --resume"
+            )
+        self._written[block] = len(samples)
+        return state, samples
+
+    def there(self) -> bool:
+        return self.folder.is_dir() and any(self.folder.glob("state-*.npz"))
+
+    def remove(self) -> None:
+        shutil.rmtree(self.folder, ignore_errors=True)
