@@ -25,7 +25,7 @@ from supple.expr.substitution import substituted
 from supple.formulations.affine import Unsupported
 from supple.formulations.equations import Equations
 from supple.formulations.leg_program import leg_program
-from supple.model.mobility import independent_coordinates
+from supple.model.mobility import best_conditioned, independent_coordinates
 from supple.model.model import Model
 from supple.models import forward, hybrid, inverse
 from supple.robot.mechanism import Mechanism
@@ -89,6 +89,7 @@ def plant(
         free=tuple(places[i] for i in split.free),
         given=tuple(places[i] for i in split.given),
         dependent=tuple(places[i] for i in split.dependent),
+        rows=split.rows,
         torque=tuple(places[i] for i in sorted(active - set(split.given))),
         turning=turning(mechanism, split.free, split.dependent),
         rigid=None if rigid is None else _controlled(mechanism, rigid, rigid_q, split),
@@ -98,14 +99,16 @@ def plant(
     )
 
 
-def divide(model: Model, q: Array, prescribed: Collection[str] = ()) -> Split:
-    """Which coordinates are given, free and dependent at a posture; spherical joints go as a whole."""
+def divide(model: Model, q: Array, prescribed: Collection[str] = (), pivoted: bool = False) -> Split:
+    """Which coordinates are given, free and dependent at a posture; spherical joints go as a whole.
+
+    `pivoted`: those depend whose columns of J are largest, whatever kind of joint they belong to."""
     mechanism = model.mechanism
     given = [i for i, c in enumerate(mechanism.coordinates) if c.name in prescribed]
     unknown = set(prescribed) - {mechanism.coordinates[i].name for i in given if mechanism.coordinates[i].kind == "active"}
     if unknown:
         raise SuppleError(f"{mechanism.name} has no actuator {sorted(unknown)[0]!r} to prescribe")
-    choice = independent_coordinates(model, q)
+    choice = best_conditioned(model, q) if pivoted else independent_coordinates(model, q)
     taken = [mechanism.coordinates[i].name for i in given if i not in choice.independent]
     if taken:
         raise SuppleError(
@@ -222,15 +225,14 @@ def _loops(equations: Equations, split: Split, wide: bool) -> dict[str, Function
     if not split.dependent:
         return {}
     gradient, motion, closure = equations.closure_gradient, equations.closure_motion, equations.closure
-    rows = list(split.rows)
     columns = list(range(equations.mechanism.nv)) if wide else list(split.dependent)
-    J_q = jacobian(gradient.outputs["residual"][rows], gradient.inputs["direction"][columns])
-    J_v = jacobian(motion.outputs["velocity"][rows], motion.inputs["v"][columns])
+    J_q = jacobian(gradient.outputs["residual"], gradient.inputs["direction"][columns])
+    J_v = jacobian(motion.outputs["velocity"], motion.inputs["v"][columns])
     q, v, a = (motion.inputs[k] for k in ("q", "v", "a"))
-    residual = {"residual": closure.outputs["residual"][rows], "gradient": J_q, "alignment": closure.outputs["alignment"]}
-    rates = {"velocity": motion.outputs["velocity"][rows], "jacobian": J_v}
+    residual = {"residual": closure.outputs["residual"], "gradient": J_q, "alignment": closure.outputs["alignment"]}
+    rates = {"velocity": motion.outputs["velocity"], "jacobian": J_v}
     weightless = dict.fromkeys(motion.inputs["g"], 0) if "g" in motion.inputs else {}  # it cancels between the two ends
-    drift = substituted(motion.outputs["acceleration"][rows], weightless)
+    drift = substituted(motion.outputs["acceleration"], weightless)
     made = {
         "loops": _named("model_loops", {"q": closure.inputs["q"]}, residual),
         "rates": _named("model_rates", {"q": q, "v": v}, rates),
@@ -286,6 +288,7 @@ def _controlled(mechanism: Mechanism, rigid: Model, q: Array | None, split: Spli
         renamed.get("rates"),
         optimise(_named("rigid_inverse", inputs, {"tau": f.outputs["tau"]}), _QUICK).function,
         dependent=tuple(places[i] for i in choice.dependent),
+        rows=choice.rows,
         turning=tuple((at, dep) for at, _, dep in turning(own, (), choice.dependent)),
         drives=tuple(places[i] for i in own.indices("active")),
         measured=tuple(outer[i] for i in where),

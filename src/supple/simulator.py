@@ -125,8 +125,8 @@ class Simulator:
         return replace(settings, scale=max(settings.scale, float(np.abs(self.path(times)[2]).max())))
 
     def split(self, q: Array) -> tuple[Split, tuple[Any, ...], tuple[Any, ...], tuple[tuple[int, int, int], ...]]:
-        """The free and dependent coordinates that suit a posture."""
-        found = divide(self.model, q, self.prescribed)
+        """The free and dependent coordinates that suit a posture best."""
+        found = divide(self.model, q, self.prescribed, pivoted=True)
         places = coordinate_places(self.model.mechanism)
         return (
             found,

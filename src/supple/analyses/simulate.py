@@ -13,7 +13,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from supple.backends.stepper import Drive, Settings, State, Stepper
+from supple.backends.stepper import METHODS, Drive, Settings, State, Stepper
 from supple.errors import SuppleError
 from supple.model import observe
 from supple.model.algebra import Array
@@ -23,6 +23,7 @@ from supple.simulator import Simulator
 
 PIECE = 0.25  # s of computing between two looks at progress, interruption and checkpoints
 _ROWS = 4096
+LEAST = 0.02  # ratio of pivots below which other free coordinates are looked for
 _WORDS = {
     "open_loops": "the loops cannot be closed any further: the motion reaches the edge of the workspace or a singular pose",
     "ill_posed": "the pose is singular: the loops no longer say how the passive joints follow",
@@ -52,7 +53,7 @@ class Block:
     state: State
     samples: list[Array] = field(default_factory=list)
     outcome: str = "yielded"
-    switched: bool = False
+    switched: float | None = None  # time of the last change of free coordinates
 
     @property
     def rows(self) -> Array:
@@ -126,6 +127,8 @@ def _blocks(simulator: Simulator, settings: Settings, kept: Keeper | None) -> li
             if outcome != "fine":
                 raise SuppleError(_stopped(simulator, block, outcome, 0.0))
             block.samples.append(state.row()[None])
+            if not simulator.prescribed and lanes == 1:
+                state["conditioning"][2] = min(LEAST, 0.1 * state["conditioning"][0])
         blocks.append(block)
     return blocks
 
@@ -166,7 +169,7 @@ def _piece(simulator: Simulator, block: Block, settings: Settings, drive: Drive,
             block.samples.append(samples)
         if outcome not in ("yielded", "full"):
             block.outcome = outcome
-            if outcome in ("ill_posed", "open_loops") and _switch(simulator, block, drive):
+            if outcome in ("ill_posed", "open_loops", "diverged", "too_small") and _switch(simulator, block, drive):
                 block.outcome = "yielded"
                 continue
             return
@@ -175,20 +178,29 @@ def _piece(simulator: Simulator, block: Block, settings: Settings, drive: Drive,
 
 
 def _switch(simulator: Simulator, block: Block, drive: Drive) -> bool:
-    """Other coordinates as free ones, where those in use have become singular; False if it does not help."""
-    if simulator.prescribed or block.stepper.lanes > 1 or block.stepper.plant.tree is None:
+    """Other coordinates as free ones, where those in use have become singular; False if it does not help.
+
+    The closed form knows one choice only, so the matrices of the tree take over."""
+    state = block.state
+    if simulator.prescribed or block.stepper.lanes > 1:
         return False
-    t, q = block.state.t, block.state.lanes("q")[0]
+    q, v = state.lanes("q")[0], state.lanes("v")[0]
     try:
         split, free, dependent, turning = simulator.split(q)
+        if block.stepper.plant.tree is None:
+            block.stepper = simulator.stepper(1, state["method"][0] == METHODS["gauss"], dense=True)
     except SuppleError:
         return False
-    now = list(block.state["tables"])
-    block.state.choose(free, dependent, turning)
-    if list(block.state["tables"]) == now and block.switched:
+    fresh = block.stepper.start(Settings(), drive, state.t, q, v)
+    fresh.take_over(state)
+    fresh["rows_ahead"], fresh["parameters"] = state["rows_ahead"], state["parameters"]
+    fresh.choose(free, dependent, split.rows, turning)
+    block.state = fresh
+    if block.stepper.again(fresh, drive) != "fine" or (block.switched is not None and state.t <= block.switched):
         return False
-    block.switched = True
-    return block.stepper.again(block.state, drive) == "fine" and t < simulator.duration
+    fresh["conditioning"][2] = min(LEAST, 0.1 * fresh["conditioning"][0])
+    block.switched = state.t
+    return True
 
 
 def _stopped(simulator: Simulator, block: Block, outcome: str, t: float) -> str:

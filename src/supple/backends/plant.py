@@ -32,6 +32,7 @@ class Controlled:
     rates: Function | None  # q, v, p -> velocity, jacobian
     inverse: Function  # q, v, a, g, p -> tau
     dependent: tuple[Place, ...]
+    rows: tuple[int, ...]
     turning: tuple[tuple[int, int], ...]  # place in q, place among the dependent
     drives: tuple[Place, ...]  # its actuators
     measured: tuple[Place, ...]  # the same in the flexible robot
@@ -55,6 +56,7 @@ class Plant:
     free: tuple[Place, ...]
     given: tuple[Place, ...]
     dependent: tuple[Place, ...]
+    rows: tuple[int, ...]  # closure equations by which they follow
     torque: tuple[Place, ...]
     turning: tuple[tuple[int, int, int], ...]  # place in q, among free or -1, among dependent or -1
     power: Function
@@ -99,13 +101,15 @@ def _definitions(plant: Plant, stages: int) -> list[str]:
     cdep = 0 if rigid is None else len(rigid.dependent)
     caligned = 0 if rigid is None or rigid.loops is None else rigid.loops.outputs["alignment"].size
     cq = 0 if rigid is None else len(rigid.start)
+    rows = plant.rates.outputs["jacobian"].shape[0] if plant.rates is not None else 0
+    crows = 0 if rigid is None or rigid.rates is None else rigid.rates.outputs["jacobian"].shape[0]
     numbers = {
         "N_Q": plant.nq, "N_V": plant.nv, "N_FREE": len(plant.free), "N_GIVEN": len(plant.given), "N_DEP": n,
         "N_TAU": len(plant.torque), "N_DRIVEN": len(plant.given) + len(plant.torque), "N_W": plant.loads,
         "N_P": len(plant.parameters), "N_TURNING": len(plant.turning), "N_ALIGNED": aligned, "J_COLUMNS": columns,
         "STAGES": stages, "N_CQ": cq, "N_CV": 0 if rigid is None else rigid.inverse.inputs["v"].size, "N_CDEP": cdep,
         "N_CALIGNED": caligned, "N_CTURNING": 0 if rigid is None else len(rigid.turning),
-        "N_DRIVES": 0 if rigid is None else len(rigid.drives), "MOST_DEP": max(n, cdep),
+        "N_DRIVES": 0 if rigid is None else len(rigid.drives), "N_ROW": rows, "N_CROW": crows, "MOST_ROWS": max(rows, crows), "MOST_DEP": max(n, cdep),
         "MOST_COLUMNS": max(columns, cdep), "MOST_ALIGNED": max(aligned, caligned), "MOST_Q": max(plant.nq, cq),
     }  # fmt: skip
     lines = [f"#define {key} {value}" for key, value in numbers.items()]
@@ -115,9 +119,9 @@ def _definitions(plant: Plant, stages: int) -> list[str]:
     lines += _places("TAU", plant.torque)
     if rigid is not None:
         lines += _places("CDEP", rigid.dependent) + _places("DRIVE", rigid.drives) + _places("MEASURED", rigid.measured)
-        lines += [_table("DRIVE_TAU", rigid.torques)]
+        lines += [_table("DRIVE_TAU", rigid.torques), _table("CROW", rigid.rows)]
         rows = ", ".join(f"{{{q}, -1, {d}}}" for q, d in rigid.turning) or "{0}"
-        lines.append(f"static int CTURNING[{max(1, len(rigid.turning))}][3] = {{{rows}}};")
+        lines.append(f"static const int CTURNING[{max(1, len(rigid.turning))}][3] = {{{rows}}};")
     return lines
 
 

@@ -128,7 +128,7 @@ class Stepper:
             settings.tolerance, settings.newton_tolerance, settings.step, settings.largest, settings.smallest,
             settings.rho, settings.every,
         ]  # fmt: skip
-        state.choose(plant.free, plant.dependent, plant.turning)
+        state.choose(plant.free, plant.dependent, plant.rows, plant.turning)
         state["time"] = [t, settings.step or min(1e-4, settings.largest), 0.0, 0.0, t]
         rows = settings.largest / settings.every if settings.every else 1
         state["rows_ahead"] = int(np.ceil(rows)) + 2
@@ -166,8 +166,9 @@ class Stepper:
         samples = np.ascontiguousarray(samples)
         sides = np.ascontiguousarray(sides, dtype=float)
         out = np.empty((count, self.lanes, plant.nq + 2 * plant.nv + len(plant.given)))
+        scratch = State(self, state.data)
         self.library.supple_observe(
-            State(self, state.data).pointer, ctypes.byref(drive.structure), ctypes.c_longlong(count),
+            scratch.pointer, ctypes.byref(drive.structure), ctypes.c_longlong(count),
             ctypes.c_void_p(samples.ctypes.data), ctypes.c_void_p(sides.ctypes.data), ctypes.c_void_p(out.ctypes.data),
         )  # fmt: skip
         ends = np.cumsum([plant.nq, plant.nv, plant.nv])
@@ -187,7 +188,7 @@ class Stepper:
 
 # Parts of the state that Python reads and writes: name -> type, number
 _FIELDS = ("live", "method", "settings", "tables", "time", "rows_ahead", "q", "v", "f", "samples", "control_q", "parameters",
-           "work", "counts", "conditioning", "scale", "effort")  # fmt: skip
+           "work", "counts", "conditioning", "scale", "effort", "controller")  # fmt: skip
 
 
 class State:
@@ -231,18 +232,29 @@ class State:
         t = np.full((self._stepper.lanes, 1), self.t)
         return np.hstack([t, self.lanes("q"), self.lanes("v"), self.lanes("effort")])
 
-    def choose(self, free: Sequence[Place], dependent: Sequence[Place], turning: Sequence[tuple[int, int, int]]) -> None:
-        """Which coordinates are free and which follow."""
+    def choose(
+        self,
+        free: Sequence[Place],
+        dependent: Sequence[Place],
+        rows: Sequence[int],
+        turning: Sequence[tuple[int, int, int]],
+    ) -> None:
+        """Which coordinates are free, which follow, and by which closure equations."""
         parts = [
             [p.v for p in free], [p.q for p in free], [p.v for p in dependent], [p.q for p in dependent],
-            [int(p.angle) for p in free], [x for row in turning for x in row],
+            [int(p.angle) for p in free], list(rows), [x for row in turning for x in row],
         ]  # fmt: skip
-        sizes = [len(free), len(free), len(dependent), len(dependent), len(free), 3 * len(turning)]
+        sizes = [len(free), len(free), len(dependent), len(dependent), len(free), len(dependent), 3 * len(turning)]
         flat: list[int] = []
         for part, size in zip(parts, sizes, strict=True):
             least = 3 if part is parts[-1] else 1
             flat += part + [0] * (max(size, least) - size)
         self["tables"] = flat
+
+    def take_over(self, other: State) -> None:
+        """Time, account and controller of another state of the same robot, whose plant may be another."""
+        for name in ("settings", "method", "time", "samples", "work", "counts", "scale", "controller"):
+            self[name] = other[name]
 
     def counts(self) -> dict[str, int]:
         """Steps, rejected steps, evaluations of the model, Newton iterations, Jacobians."""

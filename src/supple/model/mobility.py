@@ -196,6 +196,20 @@ def independent_coordinates(model: Model, q: Array) -> Choice:
     return Choice(_rest(n, _pivoted(J, order, rank, kinds)), "pivoting, passive joints first")
 
 
+@one_thread
+def best_conditioned(model: Model, q: Array) -> Choice:
+    """Dependent coordinates by pivoting alone: elastic ones and ball joints stay free as long as others can follow."""
+    J = row_scaled(model.jacobian(q))
+    rank = null_space(J, _RANK)[1]
+    weight = np.ones(model.nv)
+    weight[model.mechanism.indices("elastic")] = 1e-3
+    for frame in model.mechanism.frames:
+        if frame.motion == "spherical":
+            weight[frame.v] = 1e3  # as a whole
+    _, _, pivots = qr(J * weight, mode="economic", pivoting=True)
+    return Choice(_rest(model.nv, [int(p) for p in pivots[:rank]]), "pivoting")
+
+
 def _rest(n: int, dependent: list[int]) -> tuple[int, ...]:
     chosen = set(dependent)
     return tuple(i for i in range(n) if i not in chosen)

@@ -2,7 +2,8 @@
 
 #if N_CQ > 0
 #if N_CDEP > 0
-static const Tree RIGID = {N_CQ, N_CV, N_CDEP, N_CDEP, N_CALIGNED, N_CTURNING, rigid_loops, rigid_rates};
+static const Tree RIGID = {N_CQ, N_CV, N_CDEP, N_CROW, N_CDEP, N_CALIGNED, N_CTURNING, rigid_loops, rigid_rates};
+static const Choice RIGID_CHOICE = {CROW, CDEP_V, CDEP_Q, CTURNING};
 #endif
 
 /* Forces of the rigid robot for accelerations of its actuators, at their measured positions and rates; 0: no posture */
@@ -19,9 +20,9 @@ static int rigid_forces(Sim *z, const Drive *d, const real *x, const real *u, co
     for (int i = 0; i < 3; i++)
         g[i] = fill(d->gravity[i]);
 #if N_CDEP > 0
-    if (close_loops(&RIGID, CDEP_Q, CDEP_V, CTURNING, z->parameters, z->live, q, &loops) != FINE)
+    if (close_loops(&RIGID, &RIGID_CHOICE, z->parameters, z->live, q, &loops) != FINE)
         return 0;
-    if (!(follow(&RIGID, CDEP_V, z->parameters, z->live, q, v, &loops) > 0.0))
+    if (!(follow(&RIGID, &RIGID_CHOICE, z->parameters, z->live, q, v, &loops) > 0.0))
         return 0;
     memcpy(z->control_q, q, sizeof q);
 #endif

@@ -45,8 +45,10 @@ static int dense(Sim *z, Posture *p, const real *given, const real *g, const rea
     model_tree(p->q, p->v, g, wrench, z->parameters, M, c);
     memcpy(a, given, sizeof a);
 #if N_DEP > 0
-    real pull[N_DEP];
-    model_drift(p->q, p->v, given, z->parameters, pull);
+    real all[N_ROW], pull[N_DEP];
+    model_drift(p->q, p->v, given, z->parameters, all);
+    for (int i = 0; i < N_DEP; i++)
+        pull[i] = all[z->row[i]];
     solve(loops->square, loops->pivot, N_DEP, pull);
     for (int i = 0; i < N_DEP; i++)
         a[z->dep_v[i]] = -pull[i];
@@ -56,7 +58,7 @@ static int dense(Sim *z, Posture *p, const real *given, const real *g, const rea
         T[k * N_V + z->free_v[k]] = fill(1);
 #if N_DEP > 0
         for (int i = 0; i < N_DEP; i++)
-            pull[i] = loops->wide[i * J_COLUMNS + z->free_v[k]];
+            pull[i] = loops->wide[z->row[i] * J_COLUMNS + z->free_v[k]];
         solve(loops->square, loops->pivot, N_DEP, pull);
         for (int i = 0; i < N_DEP; i++)
             T[k * N_V + z->dep_v[i]] = -pull[i];
@@ -101,7 +103,7 @@ static int dense(Sim *z, Posture *p, const real *given, const real *g, const rea
         p->tau[i] = force[GIVEN_V[i]];
 #if N_DEP > 0
         for (int j = 0; j < N_DEP; j++)
-            p->tau[i] -= loops->wide[j * J_COLUMNS + GIVEN_V[i]] * pull[j];
+            p->tau[i] -= loops->wide[z->row[j] * J_COLUMNS + GIVEN_V[i]] * pull[j];
 #endif
     }
 #endif

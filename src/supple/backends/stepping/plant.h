@@ -49,7 +49,7 @@ typedef struct {
     double tolerance, newton, fixed_step, largest_step, smallest_step, rho, every;
     /* tables */
     int free_v[AT_LEAST_ONE(N_FREE)], free_q[AT_LEAST_ONE(N_FREE)], dep_v[AT_LEAST_ONE(N_DEP)], dep_q[AT_LEAST_ONE(N_DEP)];
-    int free_unit[AT_LEAST_ONE(N_FREE)];
+    int free_unit[AT_LEAST_ONE(N_FREE)], row[AT_LEAST_ONE(N_DEP)];
     int turning[AT_LEAST_ONE(N_TURNING)][3]; /* place in q, place among free or -1, place among dependent or -1 */
     /* state */
     double t, h, h_last, look, begin, scale[2];
@@ -159,71 +159,77 @@ static void rotation_rate(const real *s, const real *w, real *rate)
 
 /* What closes the loops of one tree: the robot's, or that of the rigid robot a controller computes with */
 typedef struct {
-    int nq, nv, dependent, columns, aligned, turning; /* columns: of the Jacobians, `dependent` or `nv` */
+    int nq, nv, dependent, rows, columns, aligned, turning; /* columns of the Jacobians: `dependent` or `nv` */
     void (*loops)(const real *q, const real *p, real *residual, real *gradient, real *alignment);
     void (*rates)(const real *q, const real *v, const real *p, real *velocity, real *jacobian);
 } Tree;
 
 typedef struct {
-    real wide[AT_LEAST_ONE(MOST_DEP * MOST_COLUMNS)], square[AT_LEAST_ONE(MOST_DEP * MOST_DEP)]; /* J, and its LU factors */
+    real wide[AT_LEAST_ONE(MOST_ROWS * MOST_COLUMNS)], square[AT_LEAST_ONE(MOST_DEP * MOST_DEP)]; /* J, and its LU factors */
     int pivot[AT_LEAST_ONE(MOST_DEP)];
 } Loops;
 
-/* the columns of the dependent coordinates */
-SUPPLE_LOCAL void pick(const Tree *tree, const int *dep_v, const real *wide, real *square)
+/* Which equations and coordinates: as many independent rows as there are dependent coordinates */
+typedef struct {
+    const int *row, *dep_v, *dep_q;
+    const int (*turning)[3];
+} Choice;
+
+/* the chosen rows of the dependent coordinates' columns */
+SUPPLE_LOCAL void pick(const Tree *tree, const Choice *by, const real *wide, real *square)
 {
     const int n = tree->dependent;
     for (int i = 0; i < n; i++)
         for (int j = 0; j < n; j++)
-            square[i * n + j] = wide[i * tree->columns + (tree->columns == n ? j : dep_v[j])];
+            square[i * n + j] = wide[by->row[i] * tree->columns + (tree->columns == n ? j : by->dep_v[j])];
 }
 
-SUPPLE_LOCAL void move_dependent(const Tree *tree, const int *dep_q, int (*turning)[3], real *q, const real *step, double share)
+SUPPLE_LOCAL void move_dependent(const Tree *tree, const Choice *by, real *q, const real *step, double share)
 {
     for (int i = 0; i < tree->dependent; i++)
-        if (dep_q[i] >= 0)
-            q[dep_q[i]] -= share * step[i];
+        if (by->dep_q[i] >= 0)
+            q[by->dep_q[i]] -= share * step[i];
     for (int k = 0; k < tree->turning; k++)
-        if (turning[k][2] >= 0) {
-            const real *s = step + turning[k][2];
+        if (by->turning[k][2] >= 0) {
+            const real *s = step + by->turning[k][2];
             const real back[3] = {-share * s[0], -share * s[1], -share * s[2]};
-            real *p = q + turning[k][0], turned[4];
+            real *p = q + by->turning[k][0], turned[4];
             turn(turned, p, back);
             memcpy(p, turned, sizeof turned);
         }
 }
 
 /* Newton's method on the dependent coordinates of q; how it ended */
-SUPPLE_LOCAL int close_loops(const Tree *tree, const int *dep_q, const int *dep_v, int (*turning)[3], const real *parameters,
-                             const int *live, real *q, Loops *work)
+SUPPLE_LOCAL int close_loops(const Tree *tree, const Choice *by, const real *parameters, const int *live, real *q, Loops *work)
 {
     const int n = tree->dependent;
-    real residual[AT_LEAST_ONE(MOST_DEP)], alignment[AT_LEAST_ONE(MOST_ALIGNED)], step[AT_LEAST_ONE(MOST_DEP)];
+    real residual[AT_LEAST_ONE(MOST_ROWS)], alignment[AT_LEAST_ONE(MOST_ALIGNED)], step[AT_LEAST_ONE(MOST_DEP)];
     real before[AT_LEAST_ONE(MOST_Q)];
     tree->loops(q, parameters, residual, work->wide, alignment);
-    double error = size_of_all(residual, n, live);
+    double error = size_of_all(residual, tree->rows, live);
     for (int iteration = 0; iteration < 25; iteration++) {
         if (!(error < HUGE_VAL))
             return OPEN_LOOPS;
         if (error < CLOSED && iteration > 0)
             break;
-        pick(tree, dep_v, work->wide, work->square);
+        pick(tree, by, work->wide, work->square);
         if (!(factorise(work->square, work->pivot, n, live) > 0.0))
             return OPEN_LOOPS;
-        memcpy(step, residual, n * sizeof(real));
+        for (int i = 0; i < n; i++)
+            step[i] = residual[by->row[i]];
         solve(work->square, work->pivot, n, step);
         const double longest = size_of_all(step, n, live);
         double share = longest > REACH ? REACH / longest : 1.0, trial = HUGE_VAL;
         if (error < NEAR && longest < 1e2 * NEAR) {
-            move_dependent(tree, dep_q, turning, q, step, 1.0);
+            move_dependent(tree, by, q, step, 1.0);
             break; /* what is left is the square of that */
         }
         memcpy(before, q, tree->nq * sizeof(real));
         for (int halving = 0; halving < 8 && !(trial < error); halving++, share *= 0.5) {
             memcpy(q, before, tree->nq * sizeof(real));
-            move_dependent(tree, dep_q, turning, q, step, share);
+            move_dependent(tree, by, q, step, share);
             tree->loops(q, parameters, residual, work->wide, alignment);
-            trial = size_of_all(residual, n, live);
+            trial = size_of_all(residual, tree->rows, live);
         }
         if (!(trial < error))
             return OPEN_LOOPS;
@@ -237,24 +243,28 @@ SUPPLE_LOCAL int close_loops(const Tree *tree, const int *dep_q, const int *dep_
 }
 
 /* Rates of the dependent coordinates in v, where they are zero before; how well posed they are */
-SUPPLE_LOCAL double follow(const Tree *tree, const int *dep_v, const real *parameters, const int *live, const real *q, real *v,
+SUPPLE_LOCAL double follow(const Tree *tree, const Choice *by, const real *parameters, const int *live, const real *q, real *v,
                            Loops *work)
 {
-    real velocity[AT_LEAST_ONE(MOST_DEP)];
-    tree->rates(q, v, parameters, velocity, work->wide);
-    pick(tree, dep_v, work->wide, work->square);
+    real all[AT_LEAST_ONE(MOST_ROWS)], velocity[AT_LEAST_ONE(MOST_DEP)];
+    tree->rates(q, v, parameters, all, work->wide);
+    for (int i = 0; i < tree->dependent; i++)
+        velocity[i] = all[by->row[i]];
+    pick(tree, by, work->wide, work->square);
     const double conditioning = factorise(work->square, work->pivot, tree->dependent, live);
     if (conditioning > 0.0) {
         solve(work->square, work->pivot, tree->dependent, velocity);
         for (int i = 0; i < tree->dependent; i++)
-            v[dep_v[i]] = -velocity[i];
+            v[by->dep_v[i]] = -velocity[i];
     }
     return conditioning;
 }
 
 #if N_DEP > 0
-static const Tree ROBOT = {N_Q, N_V, N_DEP, J_COLUMNS, N_ALIGNED, N_TURNING, model_loops, model_rates};
+static const Tree ROBOT = {N_Q, N_V, N_DEP, N_ROW, J_COLUMNS, N_ALIGNED, N_TURNING, model_loops, model_rates};
 #endif
+
+SUPPLE_LOCAL Choice choice_of(const Sim *z) { return (Choice){z->row, z->dep_v, z->dep_q, (const int (*)[3])z->turning}; }
 
 #ifdef DENSE
 static int dense(Sim *z, Posture *p, const real *given, const real *g, const real *wrench, Loops *loops);
@@ -280,7 +290,8 @@ static int place(Sim *z, const Drive *d, double t, const real *from, const real 
     for (int i = 0; i < N_GIVEN; i++)
         p->q[GIVEN_Q[i]] = fill(x[i]);
 #if N_DEP > 0
-    const int closed = close_loops(&ROBOT, z->dep_q, z->dep_v, z->turning, z->parameters, z->live, p->q, loops);
+    const Choice by = choice_of(z);
+    const int closed = close_loops(&ROBOT, &by, z->parameters, z->live, p->q, loops);
     if (closed != FINE)
         return closed;
 #endif
@@ -296,7 +307,7 @@ static int place(Sim *z, const Drive *d, double t, const real *from, const real 
         a[GIVEN_V[i]] = fill(xdd[i]);
     }
 #if N_DEP > 0
-    z->conditioning = follow(&ROBOT, z->dep_v, z->parameters, z->live, p->q, p->v, loops);
+    z->conditioning = follow(&ROBOT, &by, z->parameters, z->live, p->q, p->v, loops);
     if (!(z->conditioning > 0.0))
         return ILL_POSED;
 #endif
@@ -350,10 +361,13 @@ static int accelerations(Sim *z, const Drive *d, double t, const Posture *p, rea
         a[GIVEN_V[i]] = fill(xdd[i]);
 #if N_DEP > 0
     static SUPPLE_THREAD Loops loops;
-    real velocity[N_DEP], pull[N_DEP];
-    model_rates(p->q, p->v, z->parameters, velocity, loops.wide);
-    pick(&ROBOT, z->dep_v, loops.wide, loops.square);
-    model_drift(p->q, p->v, a, z->parameters, pull);
+    const Choice by = choice_of(z);
+    real all[N_ROW], pull[N_DEP];
+    model_rates(p->q, p->v, z->parameters, all, loops.wide);
+    pick(&ROBOT, &by, loops.wide, loops.square);
+    model_drift(p->q, p->v, a, z->parameters, all);
+    for (int i = 0; i < N_DEP; i++)
+        pull[i] = all[z->row[i]];
     if (!(factorise(loops.square, loops.pivot, N_DEP, z->live) > 0.0))
         return ILL_POSED;
     solve(loops.square, loops.pivot, N_DEP, pull);

@@ -375,6 +375,7 @@ SUPPLE_EXPORT long long supple_layout(long long part, long long *size)
     case 13: PART(steps, 5 * sizeof(long long));
     case 14: PART(conditioning, 3 * sizeof(double));
     case 15: PART(scale, 2 * sizeof(double));
-    default: PART(now.effort, N_TAU * sizeof(real));
+    case 16: PART(now.effort, N_TAU * sizeof(real));
+    default: PART(effort, (char *)z->control_q - (char *)z->effort);
     }
 }
