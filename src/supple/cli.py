@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 import sys
 from collections.abc import Callable, Iterator
@@ -12,10 +11,11 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from supple.cli_options import assembly_option, at_option, json_option, pose_numbers, print_json, set_option
+from supple.cli_time import inverse, simulate
 from supple.errors import RobotFileError, SuppleError
 
 if TYPE_CHECKING:
-    from supple.robot.mechanism import Mechanism
     from supple.robot.quantity import Value
 
 
@@ -49,75 +49,6 @@ def main() -> None:
     ROBOT is a name of the gallery ('supple robots') or the path of a robot file."""
 
 
-def _settings(context: click.Context, option: click.Parameter, given: tuple[str, ...]) -> dict[str, str]:
-    made = {}
-    for item in given:
-        name, equals, value = item.partition("=")
-        if not equals or not name.strip() or not value.strip():
-            raise SuppleError(f"{option.opts[0]} {item!r} must be NAME=VALUE")
-        if name.strip() in made:
-            raise SuppleError(f"{option.opts[0]} {name.strip()} is given twice; give it once")
-        made[name.strip()] = value.strip()
-    return made
-
-
-def _pose(context: click.Context, option: click.Parameter, given: tuple[str, ...]) -> dict[str, Value]:
-    from supple.robot.quantity import QuantityError, evaluate, parse
-    from supple.robot.values import check_dimension
-
-    made = {}
-    for name, text in _settings(context, option, given).items():
-        try:
-            made[name] = evaluate(parse(text), {})
-            check_dimension(made[name], "angle or length")
-        except (QuantityError, OverflowError) as error:
-            raise SuppleError(f"--at {name}={text}: {error}") from error
-    return made
-
-
-def _numbers(mechanism: Mechanism, at: dict[str, Value]) -> dict[str, float]:
-    """The pose in SI; a unit must fit its coordinate."""
-    from supple.robot.quantity import QuantityError
-    from supple.robot.values import check_dimension
-
-    for coordinate in mechanism.coordinates:
-        if coordinate.name in at:
-            try:
-                check_dimension(at[coordinate.name], "length" if coordinate.unit == "m" else "angle")
-            except QuantityError as error:
-                raise SuppleError(f"--at {coordinate.name}: {error}") from error
-    return {name: float(value.number) for name, value in at.items()}
-
-
-json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON for machines.")
-set_option = click.option(
-    "--set",
-    "settings",
-    multiple=True,
-    callback=_settings,
-    metavar="PARAM=VALUE",
-    help="Change a named parameter of the robot file: --set 'L=0.4 m'.",
-)
-at_option = click.option(
-    "--at", "at", multiple=True, callback=_pose, metavar="NAME=VALUE",
-    help="Joint value or platform coordinate (x, y, z, rx, ry, rz); SI, or with a unit: --at 'q1=30 deg'.",
-)  # fmt: skip
-assembly_option = click.option("--assembly", metavar="MODE", help="Assembly mode of the robot file (default: its first).")
-
-
-def _print_json(data: Any) -> None:
-    click.echo(json.dumps(_strict(data), indent=2, allow_nan=False))
-
-
-def _strict(data: Any) -> Any:
-    """Data as JSON knows them: what is not finite becomes null."""
-    if isinstance(data, dict):
-        return {key: _strict(value) for key, value in data.items()}
-    if isinstance(data, (list, tuple)):
-        return [_strict(value) for value in data]
-    return None if isinstance(data, float) and not math.isfinite(data) else data
-
-
 @main.command()
 @json_option
 def robots(as_json: bool) -> None:
@@ -129,7 +60,7 @@ def robots(as_json: bool) -> None:
         robot = pipeline.describe(name).robot
         rows.append({"name": name, "space": robot.space, "about": " ".join(robot.about.split())})
     if as_json:
-        _print_json(rows)
+        print_json(rows)
         return
     from supple.views.tables import print_robots
 
@@ -148,9 +79,9 @@ def check(robot: str, settings: dict[str, str], at: dict[str, Value], assembly: 
     from supple.analyses.check import check as run
 
     model = pipeline.load(robot, settings)
-    report = run(model, _numbers(model.mechanism, at), assembly=assembly)
+    report = run(model, pose_numbers(model.mechanism, at), assembly=assembly)
     if as_json:
-        _print_json(report.to_json())
+        print_json(report.to_json())
         return
     from supple.views.tables import print_check
 
@@ -173,24 +104,25 @@ def check(robot: str, settings: dict[str, str], at: dict[str, Value], assembly: 
 )
 @click.option("--plot", type=click.Path(path_type=Path), help="Picture of a mode (.png, .svg, .pdf; .gif moves).")
 @click.option("--mode", type=click.IntRange(1), default=1, show_default=True, help="Which mode --plot draws.")
+@click.option("--formulation", default="newton_euler", show_default=True, metavar="NAME", help="How the equations are written.")
 @json_option
 def modes(
     robot: str, at: dict[str, Value], settings: dict[str, str], assembly: str | None, free: bool, count: int,
-    loads: tuple[str, ...], plot: Path | None, mode: int, as_json: bool,
+    loads: tuple[str, ...], plot: Path | None, mode: int, formulation: str, as_json: bool,
 ) -> None:  # fmt: skip
     """Natural frequencies, damping ratios and mode shapes at a pose."""
     from supple import pipeline
     from supple.analyses.modes import modes as run
 
-    model, wrenches = pipeline.load(robot, settings), _loads(loads)
+    model, wrenches = pipeline.load(robot, settings, formulation=formulation), _loads(loads)
     most = max(count, mode if plot else 1)
-    result = run(model, _numbers(model.mechanism, at), free=free, count=most, assembly=assembly, loads=wrenches)
+    result = run(model, pose_numbers(model.mechanism, at), free=free, count=most, assembly=assembly, loads=wrenches)
     if plot is not None:
         from supple.views.mode_picture import draw_mode
 
         draw_mode(result, mode, plot)
     if as_json:
-        _print_json(result.to_json())
+        print_json(result.to_json())
         return
     from supple.views.tables import print_modes
 
@@ -230,6 +162,10 @@ keep_option = click.option(
 solve_rates_option = click.option(
     "--solve-rates", is_flag=True, help="Solve the rates of passive joints inside instead of taking them as inputs."
 )
+formulation_option = click.option(
+    "--formulation", default="newton_euler", show_default=True, metavar="NAME",
+    help="newton_euler, erls, erls_compatible, lagrange, lagrange_dalembert, scdd or platform_eliminated.",
+)  # fmt: skip
 _MODELS = "mass, inverse, forward, tree, kinematics, linear, regressor or energy"
 
 
@@ -240,10 +176,11 @@ _MODELS = "mass, inverse, forward, tree, kinematics, linear, regressor or energy
 @keep_option
 @click.option("--derivative", metavar="INPUT", help="Count the exact derivative along an input (q, v, p, ...).")
 @solve_rates_option
+@formulation_option
 @json_option
 def count(
     robot: str, model: str | None, settings: dict[str, str], keep: tuple[str, ...], derivative: str | None,
-    solve_rates: bool, as_json: bool,
+    solve_rates: bool, formulation: str, as_json: bool,
 ) -> None:  # fmt: skip
     """Count the operations of generated models, as derived and after every optimiser pass."""
     from supple.generator import compiled_size
@@ -253,10 +190,10 @@ def count(
     made = []
     for name in names:
         with _progress(f"{robot} {name}") as report:
-            made.append(run(robot, name, settings, keep, derivative, solve_rates, report))
+            made.append(run(robot, name, settings, keep, derivative, solve_rates, report, formulation))
     if as_json:
         found = [{"robot": m.package.robot, "model": m.package.model, **m.package.counts()} for m in made]
-        _print_json(found[0] if model else found)
+        print_json(found[0] if model else found)
         return
     from supple.views.tables import print_counts
 
@@ -273,10 +210,11 @@ def count(
 @keep_option
 @click.option("--derivative", metavar="INPUT", help="Generate the exact derivative along an input (q, v, p, ...).")
 @solve_rates_option
+@formulation_option
 @json_option
 def generate(
     robot: str, model: str | None, target: str, fmi: str, output: Path, settings: dict[str, str], keep: tuple[str, ...],
-    derivative: str | None, solve_rates: bool, as_json: bool,
+    derivative: str | None, solve_rates: bool, formulation: str, as_json: bool,
 ) -> None:  # fmt: skip
     """Write a model as source code that checks itself and needs nothing else."""
     from supple.backends.targets import TARGETS
@@ -288,18 +226,18 @@ def generate(
         if model not in (None, "forward") or derivative or solve_rates:
             raise SuppleError("an FMU holds the whole robot; leave out --model, --derivative and --solve-rates")
         path = export_fmu(robot, output, settings, keep, fmi)
-        _print_json({"robot": robot, "target": "fmu", "files": [str(path)]}) if as_json else click.echo(f"wrote {path}")
+        print_json({"robot": robot, "target": "fmu", "files": [str(path)]}) if as_json else click.echo(f"wrote {path}")
         return
     if target not in TARGETS:
         raise SuppleError(f"there is no target {target!r}; choose one of {', '.join([*TARGETS, 'fmu'])}")
     if model is None:
         raise SuppleError(f"say which model: --model with one of {_MODELS}")
     with _progress(f"{robot} {model}") as report:
-        made = run(robot, model, settings, keep, derivative, solve_rates, report)
+        made = run(robot, model, settings, keep, derivative, solve_rates, report, formulation)
     files = TARGETS[target](made.package, output)
     if as_json:
         counts = made.package.counts()
-        _print_json(
+        print_json(
             {"robot": made.package.robot, "model": model, "target": target, "files": [str(f) for f in files], **counts}
         )
         return
@@ -312,7 +250,7 @@ def schema() -> None:
     """Print the JSON schema of robot files, for editors that complete keys."""
     from supple.robot.description import Robot
 
-    _print_json({"$schema": "https://json-schema.org/draft/2020-12/schema", **Robot.model_json_schema(by_alias=True)})
+    print_json({"$schema": "https://json-schema.org/draft/2020-12/schema", **Robot.model_json_schema(by_alias=True)})
 
 
 @main.command()
@@ -331,8 +269,11 @@ def tour(output: Path, as_json: bool) -> None:
 
     summary = run(output, quiet=as_json)
     if as_json:
-        _print_json(summary)
+        print_json(summary)
 
+
+main.add_command(simulate)
+main.add_command(inverse)
 
 VERBS: dict[str, Callable[..., Any]] = dict(main.commands)
 

@@ -25,8 +25,9 @@ from supple.expr.program import Program
 from supple.fmu_parts import Kept, fmu_parts
 from supple.formulations.affine import Unsupported
 from supple.formulations.composite import independent_names
+from supple.formulations.lagrange_dalembert import reduced_names
 from supple.formulations.leg_program import leg_program
-from supple.models import MODELS, derivative, parametrised, with_rates_solved
+from supple.models import builder, derivative, parametrised, with_rates_solved
 from supple.robot.assemble import assemble
 from supple.robot.mechanism import Mechanism
 
@@ -47,26 +48,27 @@ def generate(
     wrt: str | None = None,
     solve_rates: bool = False,
     report: Callable[[Stage], None] = lambda stage: None,
+    formulation: str = "newton_euler",
 ) -> Generated:
     """The named model of a robot, optimised.
 
     Parameters in `keep` stay inputs; `wrt` differentiates along an input; `solve_rates` computes the rates of passive
-    joints inside instead of taking them from v; `report` hears of every stage of the optimiser."""
-    if model not in MODELS:
-        raise SuppleError(f"there is no model {model!r}; choose one of {', '.join(MODELS)}")
+    joints inside instead of taking them from v; `report` hears of every stage of the optimiser; `formulation` derives it."""
+    build = builder(model, formulation)
     values = kept_values(robot, settings or {}, keep)
     symbols = np.array([symbol(name) for name in keep], dtype=object)
     changed = {**(settings or {}), **dict(zip(keep, symbols, strict=True))}
     with kept_parameters(symbols):
         mechanism = assemble(pipeline.describe(robot, changed))
-        f = MODELS[model](mechanism)
+        f = build(mechanism)
         if solve_rates:
             f = with_rates_solved(f, mechanism)
         if wrt is not None:
             f = derivative(f, wrt)
     made = optimise(f, report=report)
-    package = packed(mechanism, model, made.function, keep, values)
-    if model in ("inverse", "forward") and not keep and wrt is None and not solve_rates:
+    package = packed(mechanism, model, made.function, keep, values, formulation)
+    shared = formulation == "newton_euler" and model in ("inverse", "forward")
+    if shared and not keep and wrt is None and not solve_rates:
         package = replace(package, program=shared_legs(mechanism, model == "forward"))
     return Generated(package, made)
 
@@ -122,28 +124,45 @@ def kept_values(robot: str | Path, settings: Mapping[str, Any], keep: Sequence[s
     return [float(description.parameters[name].number) for name in keep]
 
 
-def packed(mechanism: Mechanism, model: str, f: Function, keep: Sequence[str], values: list[float]) -> Package:
+def packed(
+    mechanism: Mechanism, model: str, f: Function, keep: Sequence[str], values: list[float],
+    formulation: str = "newton_euler",
+) -> Package:  # fmt: skip
     """A model with the names and units of its signals, and a sample to check it by."""
+    independent = _INDEPENDENT[formulation](mechanism) if model == "mass" else []
     inputs = tuple(_signal(mechanism, name, array, keep) for name, array in f.inputs.items())
-    outputs = tuple(_signal(mechanism, name, array, keep) for name, array in f.outputs.items())
+    outputs = tuple(_signal(mechanism, name, array, keep, independent) for name, array in f.outputs.items())
     sample = _sample(mechanism, f, values)
-    about = (MODELS[model].__doc__ or "").strip().splitlines()[0]
+    about = (builder(model, formulation).__doc__ or "").strip().splitlines()[0]
     return Package(mechanism.name, model, about, f, inputs, outputs, sample, interpret(f)(**sample))
 
 
-def _signal(mechanism: Mechanism, name: str, array: Array, keep: Sequence[str]) -> Signal:
-    labels, units = _mass_labels(mechanism, name, array) or _labels(mechanism, name, keep)
+_INDEPENDENT: dict[str, Callable[[Mechanism], list[str]]] = {
+    "newton_euler": independent_names,
+    "lagrange": Mechanism.names,
+    "lagrange_dalembert": reduced_names,
+    "scdd": lambda mechanism: [],
+    "erls": Mechanism.names,
+    "erls_compatible": Mechanism.names,
+}
+
+
+def _signal(
+    mechanism: Mechanism, name: str, array: Array, keep: Sequence[str], independent: Sequence[str] = ()
+) -> Signal:  # fmt: skip
+    labels, units = _mass_labels(mechanism, name, array, list(independent)) or _labels(mechanism, name, keep)
     if len(labels) != array.size:
         labels = [f"{name}{''.join(f'[{k}]' for k in index)}" for index in np.ndindex(array.shape)]
         units = [""] * array.size
     return Signal(name, tuple(labels), tuple(units))
 
 
-def _mass_labels(mechanism: Mechanism, name: str, array: Array) -> tuple[list[str], list[str]] | None:
-    """Names of the elements of M and c of a closed robot: its independent coordinates."""
-    if name not in ("M", "c"):
+def _mass_labels(
+    mechanism: Mechanism, name: str, array: Array, independent: list[str]
+) -> tuple[list[str], list[str]] | None:  # fmt: skip
+    """Names of the elements of M and c of a mass model: its coordinates."""
+    if name not in ("M", "c") or not independent:
         return None
-    independent = independent_names(mechanism)
     if array.shape != (len(independent),) * array.ndim:
         return None
     force = {c.name: {"m": "N", "rad": "N m"}[c.unit] for c in mechanism.coordinates}

@@ -6,7 +6,7 @@ expected to close the loops.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection
 from dataclasses import replace
 from typing import Any
 
@@ -14,15 +14,21 @@ import numpy as np
 
 from supple.errors import SuppleError
 from supple.expr.derivative import differentiate, pull_back, push_forward
-from supple.expr.function import Array, Function, function, kept_parameters, topological
-from supple.expr.node import BUILD, Expr, symbol
+from supple.expr.function import Array, Function, function, kept_parameters
+from supple.expr.node import Expr, symbol
+from supple.expr.substitution import substituted
+from supple.formulations import erls_models, lagrange, lagrange_dalembert, platform_eliminated, scdd
 from supple.formulations.affine import Unsupported
-from supple.formulations.articulated import forward_model, inverse_model
+from supple.formulations.articulated import forward_model, hybrid_model, inverse_model
 from supple.formulations.composite import independent_names, mass_model, rates_model
+from supple.formulations.equations import Equations
+from supple.formulations.erls import erls
+from supple.formulations.erls_compatible import erls_compatible
 from supple.formulations.newton_euler import newton_euler
 from supple.robot.bodies.record import Body, is_zero
 from supple.robot.mechanism import Mechanism
 
+Derive = Callable[[Mechanism], Equations]
 _LARGEST_MATRIX = 120  # coordinates; larger mass matrices are given along a direction
 _DENSE = 2_000_000  # nodes a dense Jacobian may be made of; larger ones are given along a direction
 
@@ -37,25 +43,37 @@ def mass(mechanism: Mechanism) -> Function:
         equations = newton_euler(mechanism)
         f = equations.forces
         still = dict.fromkeys(f.inputs["lam"].ravel(), 0) | dict.fromkeys(f.inputs["w"].ravel(), 0)
-        c = _substituted(f.outputs["f"], {**still, **dict.fromkeys(f.inputs["a"], 0)})
+        c = substituted(f.outputs["f"], {**still, **dict.fromkeys(f.inputs["a"], 0)})
         inputs = {k: f.inputs[k] for k in ("q", "v", "g")} | {"direction": equations.inertia.inputs["direction"]}
-        column = _substituted(equations.inertia.outputs["f"], still)
+        column = substituted(equations.inertia.outputs["f"], still)
         return function("mass", inputs, {"M_direction": column, "c": c + f.outputs["coulomb"]})
 
 
-def inverse(mechanism: Mechanism) -> Function:
-    """tau and elastic accelerations from the state and the accelerations of the actuators."""
-    return _articulated(mechanism, inverse_model, "inverse")
+def inverse(mechanism: Mechanism, *, loads: bool = False) -> Function:
+    """tau and elastic accelerations from the state and the accelerations of the actuators.
+
+    `loads` adds an input w: force and moment at every named point, in base axes."""
+    return _closed_form(mechanism, "inverse", lambda: inverse_model(mechanism, loads=loads))
 
 
-def forward(mechanism: Mechanism) -> Function:
-    """Accelerations of actuators and elastic coordinates from the state and tau."""
-    return _articulated(mechanism, forward_model, "forward")
+def forward(mechanism: Mechanism, *, loads: bool = False) -> Function:
+    """Accelerations of actuators and elastic coordinates from the state and tau; `loads` as for the inverse model."""
+    return _closed_form(mechanism, "forward", lambda: forward_model(mechanism, loads=loads))
 
 
-def _articulated(mechanism: Mechanism, make: Callable[[Mechanism], Function], name: str) -> Function:
+def hybrid(mechanism: Mechanism, prescribed: Collection[str], *, loads: bool = False) -> Function:
+    """tau of the prescribed actuators and the accelerations of the others, from accelerations of the former, tau_free of
+    the latter; `loads` as for the inverse model."""
+    active = [mechanism.coordinates[k].name for k in mechanism.indices("active")]
+    for name in prescribed:
+        if name not in active:
+            raise SuppleError(f"{mechanism.name} has no actuator {name!r}; it has: {', '.join(active) or 'none'}")
+    return _closed_form(mechanism, "hybrid", lambda: hybrid_model(mechanism, prescribed, loads=loads))
+
+
+def _closed_form(mechanism: Mechanism, name: str, make: Callable[[], Function]) -> Function:
     try:
-        return make(mechanism)
+        return make()
     except Unsupported as reason:
         raise SuppleError(
             f"{mechanism.name}: no {name} model in closed form, because of {reason}; "
@@ -63,15 +81,15 @@ def _articulated(mechanism: Mechanism, make: Callable[[Mechanism], Function], na
         ) from reason
 
 
-def tree(mechanism: Mechanism) -> Function:
+def tree(mechanism: Mechanism, *, derive: Derive = newton_euler) -> Function:
     """Generalised forces f = M a + c - J^T lam of the virtual tree, for any mechanism."""
-    f = newton_euler(mechanism).forces
+    f = derive(mechanism).forces
     return function("tree", f.inputs, {"f": f.outputs["f"] + f.outputs["coulomb"]})
 
 
-def kinematics(mechanism: Mechanism) -> Function:
+def kinematics(mechanism: Mechanism, *, derive: Derive = newton_euler) -> Function:
     """Loops (residual, J, J v, J a + b) and named points (position, velocity, acceleration, Jacobian)."""
-    equations = newton_euler(mechanism)
+    equations = derive(mechanism)
     motion, points = equations.closure_motion, equations.points.outputs
     J = _rows(motion.outputs["velocity"], motion.inputs["v"])
     point_J = _rows(points["velocity"].ravel(), motion.inputs["v"])
@@ -88,15 +106,15 @@ def kinematics(mechanism: Mechanism) -> Function:
     return function("kinematics", motion.inputs, {k: v for k, v in outputs.items() if v.size})
 
 
-def linear(mechanism: Mechanism) -> Function:
+def linear(mechanism: Mechanism, *, derive: Derive = newton_euler) -> Function:
     """M, D and K about a state at rest (columns along `direction`, one at a time, for large robots)."""
-    equations = newton_euler(mechanism)
+    equations = derive(mechanism)
     f = equations.forces
     rest = dict.fromkeys(f.inputs["v"].ravel(), 0) | dict.fromkeys(f.inputs["a"].ravel(), 0)
     parts = {"M": equations.inertia, "D": equations.damping, "K": equations.stiffness}
     inputs = {k: f.inputs[k] for k in ("q", "g", "lam", "w") if f.inputs[k].size}
     direction = equations.inertia.inputs["direction"]
-    columns = {name: _substituted(part.outputs["f"], rest) for name, part in parts.items()}
+    columns = {name: substituted(part.outputs["f"], rest) for name, part in parts.items()}
     if len(f.nodes) * mechanism.nv > _DENSE:
         named = {f"{name}_direction": column for name, column in columns.items()}
         return function("linear", {**inputs, "direction": direction}, named)
@@ -110,18 +128,18 @@ def regressor(mechanism: Mechanism) -> Function:
     with kept_parameters(theta):
         f = newton_euler(spread).forces
     still = dict.fromkeys(f.inputs["lam"].ravel(), 0) | dict.fromkeys(f.inputs["w"].ravel(), 0)
-    total = _substituted(f.outputs["f"] + f.outputs["coulomb"], still)
+    total = substituted(f.outputs["f"] + f.outputs["coulomb"], still)
     inputs = {k: f.inputs[k] for k in ("q", "v", "a", "g")}
     if len(f.nodes) * len(theta) > _DENSE:
         return function("regressor", {**inputs, "theta": theta}, {"Y_theta": total})
     zero = dict.fromkeys(theta, 0)
-    columns = [_substituted(push_forward(total, {x: 1}), zero) for x in theta]
+    columns = [substituted(push_forward(total, {x: 1}), zero) for x in theta]
     return function("regressor", inputs, {"Y": np.stack(columns, axis=1)})
 
 
-def energy(mechanism: Mechanism) -> Function:
+def energy(mechanism: Mechanism, *, derive: Derive = newton_euler) -> Function:
     """Kinetic and elastic energy per frame, gravity, motors, and the power lost."""
-    f = newton_euler(mechanism).energy
+    f = derive(mechanism).energy
     return function("energy", {k: f.inputs[k] for k in ("q", "v", "g")}, f.outputs)
 
 
@@ -135,6 +153,73 @@ MODELS: dict[str, Callable[[Mechanism], Function]] = {
     "regressor": regressor,
     "energy": energy,
 }
+
+
+def _in_graph(formulation: str, name: str, make: Callable[..., Function]) -> Callable[..., Function]:
+    """A model whose linear systems are solved inside the expression graph, for robots that are small enough."""
+
+    def build(mechanism: Mechanism, **options: Any) -> Function:
+        if mechanism.nv > _LARGEST_MATRIX:
+            raise SuppleError(
+                f"{mechanism.name}: the {name} model of {formulation} holds dense matrices, and {mechanism.nv} coordinates "
+                f"are more than the {_LARGEST_MATRIX} it takes; use newton_euler, or the Python Model"
+            )
+        return _closed_form(mechanism, name, lambda: make(mechanism, **options))
+
+    build.__doc__ = make.__doc__
+    return build
+
+
+_IN_GRAPH: dict[str, dict[str, Callable[..., Function]]] = {
+    "lagrange": {
+        "mass": lagrange.mass_model, "inverse": lagrange.inverse_model, "forward": lagrange.forward_model,
+    },
+    "lagrange_dalembert": {
+        "mass": lagrange_dalembert.mass_model, "inverse": lagrange_dalembert.inverse_model,
+        "forward": lagrange_dalembert.forward_model, "reduced": lagrange_dalembert.reduced_model,
+    },
+    "scdd": {
+        "mass": scdd.mass_model, "inverse": scdd.inverse_model, "forward": scdd.forward_model,
+        "as_printed": scdd.printed_model,
+    },
+    "platform_eliminated": {
+        "inverse": platform_eliminated.inverse_model, "forward": platform_eliminated.forward_model,
+        "platform_inverse": platform_eliminated.platform_inverse_model,
+        "platform_forward": platform_eliminated.platform_forward_model,
+        "deformation": platform_eliminated.deformation_model,
+    },
+}  # fmt: skip
+
+
+def _derived(make: Callable[..., Function], derive: Derive) -> Callable[..., Function]:
+    """A model made from the Equations of another formulation."""
+
+    def build(mechanism: Mechanism, **options: Any) -> Function:
+        return make(mechanism, derive=derive, **options)
+
+    build.__doc__ = make.__doc__
+    return build
+
+
+for _name, _derive in (("erls", erls), ("erls_compatible", erls_compatible)):
+    _IN_GRAPH[_name] = {
+        "mass": _derived(erls_models.mass_model, _derive), "inverse": _derived(erls_models.inverse_model, _derive),
+        "forward": _derived(erls_models.forward_model, _derive), "tree": _derived(tree, _derive),
+        "kinematics": _derived(kinematics, _derive), "linear": _derived(linear, _derive), "energy": _derived(energy, _derive),
+    }  # fmt: skip
+BUILDERS: dict[str, dict[str, Callable[..., Function]]] = {
+    "newton_euler": dict(MODELS),
+    **{way: {name: _in_graph(way, name, make) for name, make in models.items()} for way, models in _IN_GRAPH.items()},
+}
+
+
+def builder(model: str, formulation: str = "newton_euler") -> Callable[..., Function]:
+    """The function that makes a model of a mechanism by a formulation."""
+    if formulation not in BUILDERS:
+        raise SuppleError(f"no models are generated by {formulation!r}; choose one of {', '.join(BUILDERS)}")
+    if model not in BUILDERS[formulation]:
+        raise SuppleError(f"there is no model {model!r}; choose one of {', '.join(BUILDERS[formulation])}")
+    return BUILDERS[formulation][model]
 
 
 def derivative(f: Function, wrt: str) -> Function:
@@ -155,8 +240,8 @@ def with_rates_solved(f: Function, mechanism: Mechanism) -> Function:
         raise SuppleError(f"{mechanism.name}: passive rates are not solved in closed form, because of {reason}") from reason
     known: dict[Expr, Any] = dict(zip(rates.inputs["q"], f.inputs["q"], strict=True))
     known |= dict(zip(rates.inputs["v"], f.inputs["v"], strict=True))
-    solved = dict(zip(f.inputs["v"], _substituted(rates.outputs["v"], known), strict=True))
-    return function(f.name, f.inputs, {key: _substituted(value, solved) for key, value in f.outputs.items()})
+    solved = dict(zip(f.inputs["v"], substituted(rates.outputs["v"], known), strict=True))
+    return function(f.name, f.inputs, {key: substituted(value, solved) for key, value in f.outputs.items()})
 
 
 # Parts -----------------------------------------------------------------------------------------------------------------
@@ -222,16 +307,3 @@ def _rows(outputs: Array, wrt: Array) -> Array:
         weights[k] = 1
         rows.append(pull_back(outputs.ravel(), weights, wrt))
     return np.stack(rows) if rows else np.full((0, wrt.size), 0, dtype=object)
-
-
-def _substituted(outputs: Array, values: Mapping[Expr, Any]) -> Array:
-    """Outputs with symbols replaced by numbers or expressions."""
-    known: dict[Expr, Any] = dict(values)
-    for node in topological(outputs.ravel()):
-        if node.op != "symbol" and node not in known:
-            args = [known.get(a, a) if isinstance(a, Expr) else a for a in node.args]
-            same = all(x is y for x, y in zip(args, node.args, strict=True))
-            known[node] = node if same else BUILD[node.op](*args)
-    made = np.empty(outputs.size, dtype=object)
-    made[:] = [known.get(x, x) if isinstance(x, Expr) else x for x in outputs.ravel()]
-    return made.reshape(outputs.shape)

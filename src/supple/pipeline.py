@@ -10,13 +10,28 @@ from pathlib import Path
 from typing import Any
 
 from supple.errors import SuppleError
+from supple.formulations.affine import Unsupported
+from supple.formulations.erls import erls
+from supple.formulations.erls_compatible import erls_compatible
+from supple.formulations.lagrange import lagrange
+from supple.formulations.lagrange_dalembert import lagrange_dalembert
 from supple.formulations.newton_euler import newton_euler
+from supple.formulations.platform_eliminated import platform_eliminated
+from supple.formulations.scdd import scdd
 from supple.model.model import Model
 from supple.robot.assemble import assemble
 from supple.robot.reader import Description, read
 
 GALLERY = Path(__file__).parent / "gallery"
-FORMULATIONS = {"newton_euler": newton_euler}
+FORMULATIONS = {
+    "newton_euler": newton_euler,
+    "lagrange": lagrange,
+    "lagrange_dalembert": lagrange_dalembert,
+    "scdd": scdd,
+    "platform_eliminated": lambda mechanism: platform_eliminated(newton_euler(mechanism)),
+    "erls": erls,
+    "erls_compatible": erls_compatible,
+}
 
 
 def gallery() -> list[str]:
@@ -56,4 +71,11 @@ def load(
 ) -> Model:
     """The Model of a gallery robot or a robot file, with parameters changed by `settings`."""
     mechanism = assemble(describe(robot, settings), rigid)
-    return Model(FORMULATIONS[formulation](mechanism))
+    if formulation not in FORMULATIONS:
+        raise SuppleError(f"there is no formulation {formulation!r}; choose one of {', '.join(FORMULATIONS)}")
+    try:
+        return Model(FORMULATIONS[formulation](mechanism))
+    except Unsupported as reason:
+        raise SuppleError(
+            f"{mechanism.name}: the formulation {formulation!r} does not take this robot, because of {reason}"
+        ) from reason

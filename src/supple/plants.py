@@ -160,7 +160,7 @@ def _closed_form(
     """The accelerations in closed form, as one Function or as a program of equal legs; None where there is none."""
     mechanism = equations.mechanism
     kinds = {mechanism.coordinates[i].kind for i in split.dependent}
-    if equations.formulation != "newton_euler" or kinds & {"active", "elastic"}:
+    if equations.formulation != "newton_euler" or "active" in kinds:
         return None
     active = mechanism.indices("active")
     try:
@@ -176,7 +176,9 @@ def _closed_form(
         if not loads and len(split.given) in (0, len(active)) and "p" not in f.inputs:
             program = _program(mechanism, not split.given)
             if program is not None:
-                return {"program": program}
+                order = {k: mechanism.indices(k) for k in ("active", "elastic")}  # type: ignore[arg-type]
+                kind = {i: mechanism.coordinates[i].kind for i in split.free}
+                return {"program": program, "outputs": tuple((f"a_{kind[i]}", order[kind[i]].index(i)) for i in split.free)}
         return {"accelerations": _arranged(mechanism, f, split)}
     return {"accelerations": optimise(_arranged(mechanism, f, split), passes).function}
 

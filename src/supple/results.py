@@ -27,7 +27,8 @@ class Modes:
     """Natural modes about a static equilibrium.
 
     shapes are mass-normalised, one column per mode over `coordinates`, and satisfy the linearised loops.
-    kinetic and elastic are shares per body (rows) and mode (columns), each column adding up to one.
+    kinetic and elastic are shares per body (rows) and mode (columns), each column adding up to one; elastic_by_kind sums
+    the elastic ones over legs, joints (springs), the platform and other links.
     effective_mass maps a direction of the base (x, y, z) or an actuator to the modal mass it excites, per mode."""
 
     robot: str
@@ -44,6 +45,7 @@ class Modes:
     bodies: tuple[str, ...]
     kinetic: Array
     elastic: Array
+    elastic_by_kind: dict[str, Array]
     effective_mass: dict[str, Array]
     total_mass: float
     drawing: Drawing
@@ -65,6 +67,7 @@ class Modes:
             "bodies": list(self.bodies),
             "kinetic_energy_share": [_plain(column) for column in self.kinetic.T],
             "elastic_energy_share": [_plain(column) for column in self.elastic.T],
+            "elastic_energy_share_by_kind": {k: _plain(v) for k, v in self.elastic_by_kind.items()},
             "effective_mass": {k: _plain(v) for k, v in self.effective_mass.items()},
             "total_mass_kg": self.total_mass,
         }
@@ -147,7 +150,8 @@ class Simulation:
     def to_json(self) -> dict[str, Any]:
         """Plain data for machines: the summary and the extremes of every signal, not the signals themselves."""
         extremes = {
-            name: {"least": _edge(s.values, np.nanmin), "most": _edge(s.values, np.nanmax)} for name, s in self.signals.items()
+            name: {"least": _edge(s.values, np.nanmin), "most": _edge(s.values, np.nanmax)}
+            for name, s in self.signals.items()
         }
         return {
             "robot": self.robot,

@@ -117,11 +117,15 @@ class Simulator:
         )
 
     def scaled(self, settings: Settings) -> Settings:
-        """Settings whose errors are relative to the peak acceleration of the path."""
+        """Settings whose errors are relative to the peak acceleration of the path, with a tolerance that suits them."""
+        if settings.tolerance == 0.0:
+            driven = bool(self.motion.drives) and len(self.prescribed) == len(self.motion.drives)
+            usual = {"generalised_alpha": 1e-3 if driven else 1e-5, "gauss": 1e-8, "dormand_prince": 1e-7, "cvode": 1e-8}
+            settings = replace(settings, tolerance=usual.get(settings.method, 1e-3))
         if self.path is None or not self.path.names:
             return settings
         knots = self.path.knots
-        times = np.unique(np.concatenate([knots, 0.5 * (knots[1:] + knots[:-1])]))
+        times = np.unique(knots[:-1, None] + np.diff(knots)[:, None] * np.linspace(0.0, 1.0, 9))
         return replace(settings, scale=max(settings.scale, float(np.abs(self.path(times)[2]).max())))
 
     def split(self, q: Array) -> tuple[Split, tuple[Any, ...], tuple[Any, ...], tuple[tuple[int, int, int], ...]]:

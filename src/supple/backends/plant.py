@@ -12,7 +12,8 @@ from supple.backends.program import body as program_body
 from supple.expr.function import Function
 from supple.expr.program import Program
 
-_PARTS = ("algebra", "plant", "dense", "control", "newton", "generalised_alpha", "gauss", "dormand_prince", "run")
+_PARTS = ("algebra", "plant", "dense", "control", "newton", "generalised_alpha", "gauss", "dormand_prince",
+          "quasi_static", "run")  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -65,6 +66,7 @@ class Plant:
     drift: Function | None = None
     accelerations: Function | None = None
     program: Program | None = None  # the accelerations with one leg's code for all legs
+    outputs: tuple[tuple[str, int], ...] = ()  # where the program has the accelerations of the free coordinates
     tree: Function | None = None
     rigid: Controlled | None = None
     loads: int = 0  # numbers in w
@@ -142,7 +144,7 @@ def _glue(plant: Plant) -> str:
     arguments = "q, v, effort, g" if forward else "q, v, given, g"
     declared = "".join(f"    real {k}[{max(1, size)}];\n" for k, size in program.outputs.items())
     outs = ", ".join(program.outputs)
-    copies = "".join(f"    f[{i}] = {place};\n" for i, place in enumerate(program_places(plant)))
+    copies = "".join(f"    f[{i}] = {array}[{k}];\n" for i, (array, k) in enumerate(plant.outputs))
     if not forward:
         copies += f"    for (int i = 0; i < {len(plant.given)}; i++)\n        tau_given[i] = tau[i];\n"
     return (
@@ -151,18 +153,3 @@ def _glue(plant: Plant) -> str:
         f"{declared}    (void)given; (void)effort; (void)w; (void)p; (void)tau_given;\n"
         f"    leg_by_leg({arguments}, {outs});\n{copies}}}\n"
     )
-
-
-def program_places(plant: Plant) -> list[str]:
-    """Where each free acceleration is among the outputs of the leg program: free ones are active, then elastic, by v."""
-    program = plant.program
-    assert program is not None
-    order = {p.v: i for i, p in enumerate(plant.torque)}
-    places, elastic = [], 0
-    for place in plant.free:
-        if place.v in order:
-            places.append(f"a_active[{order[place.v]}]")
-        else:
-            places.append(f"a_elastic[{elastic}]")
-            elastic += 1
-    return places

@@ -15,7 +15,7 @@ from supple.backends.plant import Place, Plant, plant_source
 from supple.errors import BackendError
 from supple.expr.function import Array
 
-METHODS = {"generalised_alpha": 0, "gauss": 1, "dormand_prince": 2}
+METHODS = {"generalised_alpha": 0, "gauss": 1, "dormand_prince": 2, "quasi_static": 3}
 OUTCOMES = (
     "fine", "done", "full", "yielded", "open_loops", "ill_posed", "diverged", "not_a_number", "too_small", "inaccurate",
 )  # fmt: skip
@@ -84,10 +84,11 @@ class Drive:
 
 @dataclass(frozen=True)
 class Settings:
-    """How to integrate: steps are chosen for `tolerance` (relative to peak accelerations) unless `step` fixes them."""
+    """How to integrate: steps are chosen for `tolerance` (relative to peak accelerations; 0: what suits the method)
+    unless `step` fixes them."""
 
     method: str = "generalised_alpha"
-    tolerance: float = 1e-3
+    tolerance: float = 0.0
     step: float = 0.0
     largest: float = 0.05
     smallest: float = 1e-10
@@ -123,7 +124,7 @@ class Stepper:
         state = State(self)
         plant, lanes = self.plant, self.lanes
         state["live"][:lanes] = 1
-        state["method"] = METHODS[settings.method]
+        state["method"] = METHODS.get(settings.method, 0)
         state["settings"] = [
             settings.tolerance, settings.newton_tolerance, settings.step, settings.largest, settings.smallest,
             settings.rho, settings.every,
@@ -184,6 +185,15 @@ class Stepper:
             ctypes.c_void_p(y.ctypes.data), ctypes.c_void_p(out.ctypes.data),
         )  # fmt: skip
         return OUTCOMES[outcome], out
+
+
+    def move(self, state: State, drive: Drive, t: float, y: Array) -> str:
+        """Bring the state to a time, a displacement and rates of its free coordinates."""
+        y = np.ascontiguousarray(y, dtype=float)
+        structure = ctypes.byref(drive.structure)
+        return OUTCOMES[
+            self.library.supple_move(state.pointer, structure, ctypes.c_double(t), ctypes.c_void_p(y.ctypes.data))
+        ]
 
 
 # Parts of the state that Python reads and writes: name -> type, number

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from supple.results import Check, Modes
+from supple.results import Check, Modes, Simulation
 
 
 def _console() -> Console:
@@ -18,7 +19,19 @@ def _console() -> Console:
 def _table(*columns: str, title: str | None = None) -> Table:
     made = Table(title=title, title_justify="left", box=None, pad_edge=False, header_style="bold")
     for name in columns:
-        left = name in ("robot", "body", "what", "about", "moves", "bends", "closure", "joint", "point", "coordinate")
+        left = name in (
+            "robot",
+            "body",
+            "what",
+            "about",
+            "moves",
+            "bends",
+            "closure",
+            "joint",
+            "point",
+            "coordinate",
+            "signal",
+        )
         made.add_column(name, justify="left" if left else "right")
     return made
 
@@ -58,11 +71,14 @@ def print_check(report: Check) -> None:
 def print_modes(modes: Modes) -> None:
     out = _console()
     held = "free" if modes.free else "held"
-    table = _table("mode", "Hz", "damping", "moves", "bends", title=f"{escape(modes.robot)}: modes with actuators {held}")
+    kinds = modes.elastic_by_kind if len(modes.elastic_by_kind) > 1 else {}
+    title = f"{escape(modes.robot)}: modes with actuators {held}"
+    table = _table("mode", "Hz", "damping", *kinds, "moves", "bends", title=title)
     for k, (f, zeta) in enumerate(zip(modes.frequencies_hz, modes.damping_ratios, strict=True)):
         shown = f"{f:.2f}" if f >= -1e-6 else f"unstable ({-f:.2f})"
         table.add_row(
-            str(k + 1), shown, f"{zeta:.2%}", escape(_leading(modes.bodies, modes.kinetic[:, k])),
+            str(k + 1), shown, f"{zeta:.2%}", *(f"{share[k]:.0%}" for share in kinds.values()),
+            escape(_leading(modes.bodies, modes.kinetic[:, k])),
             escape(_leading(modes.bodies, modes.elastic[:, k])),
         )  # fmt: skip
     out.print(table)
@@ -96,3 +112,28 @@ def print_counts(rows: list[tuple[Any, Any, Any]]) -> None:
         if package.program is not None:
             p = package.program
             out.print(f"with one leg's code for all {p.legs} legs: {p.operations} operations")
+
+
+def print_simulation(result: Simulation) -> None:
+    out, s = _console(), result.summary
+    out.print(
+        f"[bold]{escape(result.robot)}[/bold] {escape(result.motion)}: {len(result.time)} samples to t = {result.time[-1]:.6g} s, "
+        f"{s['method'].replace('_', ' ')}, {s['steps']} steps, {s['evaluations']} evaluations"
+    )
+    runs = f" for {s['runs']} runs" if s["runs"] > 1 else ""
+    out.print(
+        f"Computed in {s['wall_time_s']:.3g} s{runs} ({s['real_time_factor']:.3g} times real time); loops closed to "
+        f"{s['worst_closure']:.1e}" + _balance(s["energy_balance_error"])
+    )
+    table = _table("signal", "least", "most", "unit")
+    for name, signal in result.signals.items():
+        finite = signal.values[np.isfinite(signal.values)]
+        if not finite.size:
+            continue
+        unit = signal.unit if isinstance(signal.unit, str) else ", ".join(dict.fromkeys(signal.unit))
+        table.add_row(name.replace("_", " "), f"{finite.min():.5g}", f"{finite.max():.5g}", escape(unit))
+    out.print(table)
+
+
+def _balance(error: float | None) -> str:
+    return "" if error is None else f"; energy balance to {error:.1e} of its peak"

@@ -30,6 +30,32 @@ static double gauss_weight(int j, double x)
 }
 
 #if STAGES == 3
+/* displacement and rates at a share x of a step: the quartic through the accelerations at its ends and stages, integrated */
+SUPPLE_LOCAL void gauss_between(const Sim *z, double h, double x, const Posture *end, real *place, real *rate)
+{
+    const double node[5] = {0.0, GAUSS_C[0], GAUSS_C[1], GAUSS_C[2], 1.0};
+    double by_rate[5] = {0}, by_place[5] = {0};
+    for (int j = 0; j < 3; j++)
+        for (int k = 0; k < 5; k++) {
+            double weight = GAUSS_B[j];
+            for (int l = 0; l < 5; l++)
+                if (l != k)
+                    weight *= (x * GAUSS_C[j] - node[l]) / (node[k] - node[l]);
+            by_rate[k] += weight * x * h;
+            by_place[k] += weight * x * x * h * h * (1.0 - GAUSS_C[j]);
+        }
+    for (int i = 0; i < N_FREE; i++) {
+        const real F[5] = {z->now.f[i], z->stage[i], z->stage[N_FREE + i], z->stage[2 * N_FREE + i], end->f[i]};
+        const real v = z->now.v[z->free_v[i]];
+        place[i] = x * h * v;
+        rate[i] = v;
+        for (int k = 0; k < 5; k++) {
+            place[i] += by_place[k] * F[k];
+            rate[i] += by_rate[k] * F[k];
+        }
+    }
+}
+
 static int gauss_matrix(Sim *z, double h)
 {
     const int n = N_FREE, m = 3 * N_FREE;
@@ -103,12 +129,11 @@ static int gauss_step(Sim *z, const Drive *d, double h, Posture *end, double *er
         for (int p = 0; p < 3; p++)
             for (int i = 0; i < N_FREE; i++)
                 F[p][i] += r[p * N_FREE + i];
-        if (!(size < 1e6) || (iteration > 2 && size > 2.0 * before && size > 1e-9))
+        if (!(size < HUGE_VAL) || (iteration > 2 && size > 2.0 * before && size > 1e-9))
             return DIVERGED;
         z->contraction = iteration ? size / before : 0.0;
         if (size < z->newton || (iteration > 2 && size > 0.3 * before && size < 1e-7)) {
-            if (iteration > 4)
-                z->have_jacobian = z->fresh;
+            spend(z, 3 * (iteration - 3));
             break;
         }
     }

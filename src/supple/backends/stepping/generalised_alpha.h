@@ -52,10 +52,11 @@ static int alpha_start(Sim *z, const Drive *d, const Alpha *c, double h)
     const int outcome = evaluate(z, d, z->t + ahead, z->now.q, s, u, &soon);
     if (outcome != FINE)
         return outcome;
-    for (int i = 0; i < N_FREE; i++) {
+    for (int i = 0; i < N_FREE; i++)
         z->jerk[i] = (soon.f[i] - z->now.f[i]) / ahead;
+    solve(z->matrix, z->pivot, N_FREE, z->jerk); /* without the motions that are too fast for this step */
+    for (int i = 0; i < N_FREE; i++)
         z->like[i] = z->now.f[i] + (c->am - c->af) * h * z->jerk[i];
-    }
     z->h_last = h;
     z->restart = 0;
     z->recent = 0;
@@ -69,12 +70,12 @@ static int alpha_step(Sim *z, const Drive *d, double h, Posture *end, double *er
     real f[AT_LEAST_ONE(N_FREE)], s[AT_LEAST_ONE(N_FREE)], u[AT_LEAST_ONE(N_FREE)], like[AT_LEAST_ONE(N_FREE)];
     real change[AT_LEAST_ONE(N_FREE)], kept[AT_LEAST_ONE(N_FREE)], a[AT_LEAST_ONE(N_V)];
     int outcome = FINE;
-    if (z->restart && (outcome = alpha_start(z, d, &c, h)) != FINE)
-        return outcome;
     if (!z->have_jacobian && (outcome = differentiate(z, d)) != FINE)
         return outcome;
     if (z->factorised_for != h && !alpha_matrix(z, &c, h))
         return DIVERGED;
+    if (z->restart && (outcome = alpha_start(z, d, &c, h)) != FINE)
+        return outcome;
     memcpy(kept, z->like, sizeof kept);
     for (int i = 0; i < N_FREE; i++) {
         z->like[i] += (c.am - c.af) * (h - z->h_last) * z->jerk[i]; /* A lies beside f by a share of the step */
@@ -98,7 +99,7 @@ static int alpha_step(Sim *z, const Drive *d, double h, Posture *end, double *er
             f[i] += change[i];
         if (iteration > 0)
             z->contraction = larger(size / before, 0.02);
-        if (!(size < 1e6) || (iteration > 1 && size > 2.0 * before && size > 1e-9)) {
+        if (!(size < HUGE_VAL) || (iteration > 1 && size > 2.0 * before && size > 1e-9)) {
             outcome = DIVERGED;
             break;
         }
@@ -113,8 +114,7 @@ static int alpha_step(Sim *z, const Drive *d, double h, Posture *end, double *er
         memcpy(z->like, kept, sizeof kept);
         return outcome;
     }
-    if (iteration > 3 || z->contraction > 0.4)
-        z->have_jacobian = z->fresh; /* a fresh one cannot be improved */
+    spend(z, iteration - 1);
     const double share = z->recent ? h / (6.0 * (h + z->h_last)) : 1.0 / 6.0; /* makes h^2/12 of the second derivative */
     for (int i = 0; i < N_FREE; i++)
         change[i] = share * (f[i] - z->now.f[i] - h * z->jerk[i]);

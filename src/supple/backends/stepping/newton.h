@@ -53,6 +53,16 @@ static int differentiate(Sim *z, const Drive *d)
     return FINE;
 }
 
+/* Evaluations that better derivatives would have saved: once they cost as much as new ones, new ones it is */
+static void spend(Sim *z, int evaluations)
+{
+    z->wasted = z->fresh ? 0 : z->wasted + (evaluations > 0 ? evaluations : 0);
+    if (z->wasted > N_FREE) {
+        z->have_jacobian = 0;
+        z->wasted = 0;
+    }
+}
+
 /* a guess of the dependent coordinates after a time h */
 static void foresee(const Sim *z, double h, Posture *p)
 {

@@ -54,7 +54,7 @@ typedef struct {
     /* state */
     double t, h, h_last, look, begin, scale[2];
     long long samples; /* recorded so far */
-    int restart, recent, calm, jacobians_tried;
+    int restart, recent, calm, jacobians_tried, guessed;
     long long rows_ahead; /* of the recorder that must be free before a step is tried */
     Posture now, guess;
     real a[AT_LEAST_ONE(N_V)], like[AT_LEAST_ONE(N_FREE)], before[AT_LEAST_ONE(N_FREE)], jerk[AT_LEAST_ONE(N_FREE)];
@@ -68,7 +68,7 @@ typedef struct {
     real control_q[AT_LEAST_ONE(N_CQ)];
     /* Newton's method */
     real Fx[AT_LEAST_ONE(N_FREE * N_FREE)], Fv[AT_LEAST_ONE(N_FREE * N_FREE)];
-    int have_jacobian, fresh;
+    int have_jacobian, fresh, wasted;
     double factorised_for, contraction;
     real stage[AT_LEAST_ONE(STAGES * N_FREE)];
     int have_stages;
@@ -153,6 +153,22 @@ static void rotation_rate(const real *s, const real *w, real *rate)
     rate[0] = w[0] + num(0.5) * cx + k * (s[1] * cz - s[2] * cy);
     rate[1] = w[1] + num(0.5) * cy + k * (s[2] * cx - s[0] * cz);
     rate[2] = w[2] + num(0.5) * cz + k * (s[0] * cy - s[1] * cx);
+}
+
+/* the inverse: angular velocity of the turned axes from the rate of the rotation vector */
+static void angular_velocity(const real *s, const real *rate, real *w)
+{
+    const real square = s[0] * s[0] + s[1] * s[1] + s[2] * s[2];
+    real a, b;
+    for (int l = 0; l < SUPPLE_LANES; l++) {
+        const double x2 = SUPPLE_LANE(square, l), x = sqrt(x2);
+        SUPPLE_LANE(a, l) = x2 > 1e-4 ? (1.0 - cos(x)) / x2 : 0.5 - x2 / 24.0;
+        SUPPLE_LANE(b, l) = x2 > 1e-4 ? (x - sin(x)) / (x2 * x) : 1.0 / 6.0 - x2 / 120.0;
+    }
+    const real cx = s[1] * rate[2] - s[2] * rate[1], cy = s[2] * rate[0] - s[0] * rate[2], cz = s[0] * rate[1] - s[1] * rate[0];
+    w[0] = rate[0] - a * cx + b * (s[1] * cz - s[2] * cy);
+    w[1] = rate[1] - a * cy + b * (s[2] * cx - s[0] * cz);
+    w[2] = rate[2] - a * cz + b * (s[0] * cy - s[1] * cx);
 }
 
 /* Loops ----------------------------------------------------------------------------------------------------------- */

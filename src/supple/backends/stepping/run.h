@@ -8,7 +8,7 @@
 
 #define CALM 3 /* steps after a rejected one before steps may grow */
 
-enum { GENERALISED_ALPHA, GAUSS, DORMAND_PRINCE };
+enum { GENERALISED_ALPHA, GAUSS, DORMAND_PRINCE, QUASI_STATIC };
 #define ROW (1 + N_Q + N_V + N_TAU) /* numbers of one sample: t, q, v, forces of actuators that are not prescribed */
 
 /* Starts anew at z->t: accelerations as they are just after it */
@@ -46,11 +46,28 @@ static void record(const Sim *z, double t, const real *q, const real *v, const r
     }
 }
 
+/* Hermite's quintic at a share x of the step: moved in all, rates and accelerations at both ends */
+SUPPLE_LOCAL real quintic_place(double x, double h, real moved, real v0, real v1, real a0, real a1)
+{
+    const double x2 = x * x, x3 = x2 * x, x4 = x3 * x, x5 = x4 * x;
+    return (10.0 * x3 - 15.0 * x4 + 6.0 * x5) * moved
+        + h * ((x - 6.0 * x3 + 8.0 * x4 - 3.0 * x5) * v0 + (-4.0 * x3 + 7.0 * x4 - 3.0 * x5) * v1)
+        + 0.5 * h * h * ((x2 - 3.0 * x3 + 3.0 * x4 - x5) * a0 + (x3 - 2.0 * x4 + x5) * a1);
+}
+
+SUPPLE_LOCAL real quintic_rate(double x, double h, real moved, real v0, real v1, real a0, real a1)
+{
+    const double x2 = x * x, x3 = x2 * x, x4 = x3 * x;
+    return (30.0 * x2 - 60.0 * x3 + 30.0 * x4) / h * moved
+        + (1.0 - 18.0 * x2 + 32.0 * x3 - 15.0 * x4) * v0 + (-12.0 * x2 + 28.0 * x3 - 15.0 * x4) * v1
+        + 0.5 * h * ((2.0 * x - 9.0 * x2 + 12.0 * x3 - 5.0 * x4) * a0 + (3.0 * x2 - 8.0 * x3 + 5.0 * x4) * a1);
+}
+
 /* q and v at a share x of the step: quintic in the free coordinates, cubic in the dependent ones */
 static void interpolate(const Sim *z, const Drive *d, double h, double x, const Posture *end, double *to)
 {
     real q[AT_LEAST_ONE(N_Q)], v[AT_LEAST_ONE(N_V)], effort[AT_LEAST_ONE(N_TAU)];
-    const double x2 = x * x, x3 = x2 * x, x4 = x3 * x, x5 = x4 * x;
+    const double x2 = x * x, x3 = x2 * x;
     const double c0 = 3.0 * x2 - 2.0 * x3, c1 = x - 2.0 * x2 + x3, c2 = x3 - x2;
     const double r0 = 6.0 * (x - x2), r1 = 1.0 - 4.0 * x + 3.0 * x2, r2 = 3.0 * x2 - 2.0 * x;
     for (int i = 0; i < N_Q; i++)
@@ -68,18 +85,25 @@ static void interpolate(const Sim *z, const Drive *d, double h, double x, const 
         if (z->free_q[i] >= 0) {
             const int k = z->free_q[i], w = z->free_v[i];
             const real moved = end->q[k] - z->now.q[k];
-            q[k] = z->now.q[k] + (10.0 * x3 - 15.0 * x4 + 6.0 * x5) * moved
-                + h * ((x - 6.0 * x3 + 8.0 * x4 - 3.0 * x5) * z->now.v[w] + (-4.0 * x3 + 7.0 * x4 - 3.0 * x5) * end->v[w])
-                + 0.5 * h * h * ((x2 - 3.0 * x3 + 3.0 * x4 - x5) * z->now.f[i] + (x3 - 2.0 * x4 + x5) * end->f[i]);
-            v[w] = (30.0 * x2 - 60.0 * x3 + 30.0 * x4) / h * moved
-                + (1.0 - 18.0 * x2 + 32.0 * x3 - 15.0 * x4) * z->now.v[w] + (-12.0 * x2 + 28.0 * x3 - 15.0 * x4) * end->v[w]
-                + 0.5 * h * ((2.0 * x - 9.0 * x2 + 12.0 * x3 - 5.0 * x4) * z->now.f[i] + (3.0 * x2 - 8.0 * x3 + 5.0 * x4) * end->f[i]);
+            q[k] = z->now.q[k] + quintic_place(x, h, moved, z->now.v[w], end->v[w], z->now.f[i], end->f[i]);
+            v[w] = quintic_rate(x, h, moved, z->now.v[w], end->v[w], z->now.f[i], end->f[i]);
         }
-    for (int k = 0; k < N_TURNING; k++) { /* cubic in the rotation vector from the start of the step */
+#if STAGES == 3
+    if (z->method == GAUSS) { /* the stages know better */
+        real place[AT_LEAST_ONE(N_FREE)], rate[AT_LEAST_ONE(N_FREE)];
+        gauss_between(z, h, x, end, place, rate);
+        for (int i = 0; i < N_FREE; i++)
+            if (z->free_q[i] >= 0) {
+                q[z->free_q[i]] = z->now.q[z->free_q[i]] + place[i];
+                v[z->free_v[i]] = rate[i];
+            }
+    }
+#endif
+    for (int k = 0; k < N_TURNING; k++) { /* in the rotation vector from the start of the step: quintic if free, else cubic */
         const int at = z->turning[k][0];
         const int *index = z->turning[k][1] >= 0 ? z->free_v + z->turning[k][1] : z->dep_v + z->turning[k][2];
         const real *p = z->now.q + at, *r = end->q + at;
-        const real w = p[0] * r[0] + p[1] * r[1] + p[2] * r[2] + p[3] * r[3];
+        const real together = p[0] * r[0] + p[1] * r[1] + p[2] * r[2] + p[3] * r[3];
         const real b[3] = {p[0] * r[1] - p[1] * r[0] - p[2] * r[3] + p[3] * r[2],
                            p[0] * r[2] - p[2] * r[0] - p[3] * r[1] + p[1] * r[3],
                            p[0] * r[3] - p[3] * r[0] - p[1] * r[2] + p[2] * r[1]};
@@ -87,8 +111,8 @@ static void interpolate(const Sim *z, const Drive *d, double h, double x, const 
         for (int l = 0; l < SUPPLE_LANES; l++) {
             const double sine = sqrt(SUPPLE_LANE(b[0], l) * SUPPLE_LANE(b[0], l) + SUPPLE_LANE(b[1], l) * SUPPLE_LANE(b[1], l)
                                      + SUPPLE_LANE(b[2], l) * SUPPLE_LANE(b[2], l));
-            const double flip = SUPPLE_LANE(w, l) < 0.0 ? -1.0 : 1.0;
-            const double factor = flip * (sine < 1e-9 ? 2.0 : 2.0 * atan2(sine, flip * SUPPLE_LANE(w, l)) / sine);
+            const double flip = SUPPLE_LANE(together, l) < 0.0 ? -1.0 : 1.0;
+            const double factor = flip * (sine < 1e-9 ? 2.0 : 2.0 * atan2(sine, flip * SUPPLE_LANE(together, l)) / sine);
             for (int i = 0; i < 3; i++)
                 SUPPLE_LANE(s[i], l) = factor * SUPPLE_LANE(b[i], l);
         }
@@ -100,11 +124,26 @@ static void interpolate(const Sim *z, const Drive *d, double h, double x, const 
             moved[i] = c0 * s[i] + h * (c1 * z->now.v[index[i]] + c2 * end_rate[i]);
             rate[i] = r0 / h * s[i] + r1 * z->now.v[index[i]] + r2 * end_rate[i];
         }
+        if (z->turning[k][1] >= 0) {
+            const int free = z->turning[k][1];
+            real on[3], on_u[3], later[3], curve[3];
+            const double ahead = 1e-6 * h;
+            for (int i = 0; i < 3; i++) {
+                on[i] = s[i] + ahead * end_rate[i];
+                on_u[i] = u[i] + ahead * end->f[free + i];
+            }
+            rotation_rate(on, on_u, later);
+            for (int i = 0; i < 3; i++) {
+                curve[i] = (later[i] - end_rate[i]) / ahead;
+                moved[i] = quintic_place(x, h, s[i], z->now.v[index[i]], end_rate[i], z->now.f[free + i], curve[i]);
+                rate[i] = quintic_rate(x, h, s[i], z->now.v[index[i]], end_rate[i], z->now.f[free + i], curve[i]);
+            }
+        }
         turn(q + at, p, moved);
-        /* angular velocity = rate - 1/2 s x rate + ..., to second order in the step */
-        v[index[0]] = rate[0] - num(0.5) * (moved[1] * rate[2] - moved[2] * rate[1]);
-        v[index[1]] = rate[1] - num(0.5) * (moved[2] * rate[0] - moved[0] * rate[2]);
-        v[index[2]] = rate[2] - num(0.5) * (moved[0] * rate[1] - moved[1] * rate[0]);
+        real w[3];
+        angular_velocity(moved, rate, w);
+        for (int i = 0; i < 3; i++)
+            v[index[i]] = w[i];
     }
     double g[AT_LEAST_ONE(N_GIVEN)], gd[AT_LEAST_ONE(N_GIVEN)];
     const double t = z->t + x * h;
@@ -144,6 +183,8 @@ static int one_step(Sim *z, const Drive *d, double h, Posture *end, double *erro
 #endif
     case DORMAND_PRINCE:
         return dormand_prince_step(z, d, h, end, error);
+    case QUASI_STATIC:
+        return quasi_static_step(z, d, h, end);
     default:
         return alpha_step(z, d, h, end, error);
     }
@@ -237,7 +278,7 @@ SUPPLE_EXPORT int supple_run(Sim *z, const Drive *d, double until, long long mos
             ++z->samples;
         }
         const real power = power_of(z, d, after, &end);
-        z->work += z->method == GENERALISED_ALPHA ? num(0.5) * h * (z->power + power) : z->step_work;
+        z->work += z->method == GENERALISED_ALPHA || z->method == QUASI_STATIC ? num(0.5) * h * (z->power + power) : z->step_work;
         z->power = power;
         for (int i = 0; i < N_DEP; i++)
             z->a[z->dep_v[i]] = (end.v[z->dep_v[i]] - z->now.v[z->dep_v[i]]) / h;
@@ -341,10 +382,13 @@ SUPPLE_EXPORT int supple_rhs(Sim *z, const Drive *d, double t, const double *y, 
         s[i] = fill(y[i]);
         u[i] = fill(y[N_FREE + i]);
     }
-    p = z->guess;
+    p = z->guessed ? z->guess : z->now;
+    z->look = -1e-11 * (1.0 + fabs(t));
     const int outcome = evaluate(z, d, t, z->now.q, s, u, &p);
-    if (outcome == FINE)
+    if (outcome == FINE) {
         z->guess = p;
+        z->guessed = 1;
+    }
     for (int i = 0; i < N_FREE; i++) {
         yd[i] = SUPPLE_LANE(p.rate[i], 0);
         yd[N_FREE + i] = SUPPLE_LANE(p.f[i], 0);
@@ -378,4 +422,21 @@ SUPPLE_EXPORT long long supple_layout(long long part, long long *size)
     case 16: PART(now.effort, N_TAU * sizeof(real));
     default: PART(effort, (char *)z->control_q - (char *)z->effort);
     }
+}
+
+/* The state moved to a time, a displacement of the free coordinates and their rates */
+SUPPLE_EXPORT int supple_move(Sim *z, const Drive *d, double t, const double *y)
+{
+    static SUPPLE_THREAD Posture p;
+    real s[AT_LEAST_ONE(N_FREE)], u[AT_LEAST_ONE(N_FREE)];
+    for (int i = 0; i < N_FREE; i++) {
+        s[i] = fill(y[i]);
+        u[i] = fill(y[N_FREE + i]);
+    }
+    p = z->now;
+    z->look = -1e-11 * (1.0 + fabs(t));
+    const int outcome = evaluate(z, d, t, z->now.q, s, u, &p);
+    z->now = p;
+    z->t = t;
+    return outcome;
 }

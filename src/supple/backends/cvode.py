@@ -1,0 +1,61 @@
+"""SUNDIALS' CVODE on a compiled plant: a second opinion on the integrators in C, from the extra `sundials`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from supple.backends.stepper import Drive, Settings, State, Stepper
+from supple.errors import SuppleError
+from supple.expr.function import Array
+
+
+def integrate(stepper: Stepper, state: State, drive: Drive, settings: Settings, end: float) -> tuple[str, Array]:
+    """How it ended, and samples (count, 1, row) from the state's time to `end`; events are landed on."""
+    try:
+        from sksundae.cvode import CVODE
+    except ImportError as missing:
+        raise SuppleError("the method cvode needs the extra: pip install 'supple[sundials]'") from missing
+    if drive.sample:
+        raise SuppleError("the method cvode knows no sampled controllers; choose another method")
+    n = len(stepper.plant.free)
+    every = settings.every or (end - state.t) / 1000
+    breaks = [] if drive.breaks is None else [float(b) for b in drive.breaks if state.t < b < end - 1e-9]
+    rows = []
+    counter = round(state.t / every) + 1
+    for stop in [*breaks, end]:
+        last = int(np.floor(stop / every + 1e-9))
+        inner = [k * every for k in range(counter, last + 1) if k * every < stop - 1e-9 * every]
+        landing = last >= counter and abs(last * every - stop) <= 1e-9 * every
+        counter = last + 1
+        anchored = State(stepper, state.data)  # displacements are counted from here
+
+        problems: list[str] = []
+        rhs = _derivatives(stepper, anchored, drive, stop, problems)
+        size = float(settings.scale)
+        solver = CVODE(rhs, method="BDF", rtol=settings.tolerance, atol=settings.tolerance * 1e-2 * min(1.0, size))
+        y0 = np.concatenate([np.zeros(n), state.lanes("v")[0][[p.v for p in stepper.plant.free]]])
+        found = solver.solve(np.array([state.t, *inner, stop]), y0)
+        if problems or not found.success:
+            return (problems or ["diverged"])[0], np.array(rows).reshape(-1, 1, stepper.plant.row)
+        for t, y in zip([*inner, stop], found.y[1:], strict=True):
+            moved = State(stepper, anchored.data)
+            stepper.move(moved, drive, t, y)
+            if t != stop or landing:
+                rows.append(moved.row()[0])
+        state["time"][0] = stop
+        stepper.move(state, drive, stop, found.y[-1])
+        state["counts"] += np.array([found.nfev // 2, 0, found.nfev, 0, found.njev])
+    return "done", np.array(rows).reshape(-1, 1, stepper.plant.row)
+
+
+def _derivatives(stepper: Stepper, anchored: State, drive: Drive, stop: float, problems: list[str]) -> Any:
+    """The right-hand side as CVODE calls it; what goes wrong is noted in `problems`."""
+
+    def rhs(t: float, y: Array, yd: Array) -> None:
+        outcome, yd[:] = stepper.derivatives(anchored, drive, min(t, stop - 1e-10), y)
+        if outcome != "fine":
+            problems.append(outcome)
+
+    return rhs

@@ -1,0 +1,84 @@
+"""Options and habits that verbs share."""
+
+from __future__ import annotations
+
+import json
+import math
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from supple.errors import SuppleError
+
+if TYPE_CHECKING:
+    from supple.robot.mechanism import Mechanism
+    from supple.robot.quantity import Value
+
+
+def named_values(context: click.Context, option: click.Parameter, given: tuple[str, ...]) -> dict[str, str]:
+    made = {}
+    for item in given:
+        name, equals, value = item.partition("=")
+        if not equals or not name.strip() or not value.strip():
+            raise SuppleError(f"{option.opts[0]} {item!r} must be NAME=VALUE")
+        if name.strip() in made:
+            raise SuppleError(f"{option.opts[0]} {name.strip()} is given twice; give it once")
+        made[name.strip()] = value.strip()
+    return made
+
+
+def pose_values(context: click.Context, option: click.Parameter, given: tuple[str, ...]) -> dict[str, Value]:
+    from supple.robot.quantity import QuantityError, evaluate, parse
+    from supple.robot.values import check_dimension
+
+    made = {}
+    for name, text in named_values(context, option, given).items():
+        try:
+            made[name] = evaluate(parse(text), {})
+            check_dimension(made[name], "angle or length")
+        except (QuantityError, OverflowError) as error:
+            raise SuppleError(f"--at {name}={text}: {error}") from error
+    return made
+
+
+def pose_numbers(mechanism: Mechanism, at: dict[str, Value]) -> dict[str, float]:
+    """The pose in SI; a unit must fit its coordinate."""
+    from supple.robot.quantity import QuantityError
+    from supple.robot.values import check_dimension
+
+    for coordinate in mechanism.coordinates:
+        if coordinate.name in at:
+            try:
+                check_dimension(at[coordinate.name], "length" if coordinate.unit == "m" else "angle")
+            except QuantityError as error:
+                raise SuppleError(f"--at {coordinate.name}: {error}") from error
+    return {name: float(value.number) for name, value in at.items()}
+
+
+json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON for machines.")
+set_option = click.option(
+    "--set",
+    "settings",
+    multiple=True,
+    callback=named_values,
+    metavar="PARAM=VALUE",
+    help="Change a named parameter of the robot file: --set 'L=0.4 m'.",
+)
+at_option = click.option(
+    "--at", "at", multiple=True, callback=pose_values, metavar="NAME=VALUE",
+    help="Joint value or platform coordinate (x, y, z, rx, ry, rz); SI, or with a unit: --at 'q1=30 deg'.",
+)  # fmt: skip
+assembly_option = click.option("--assembly", metavar="MODE", help="Assembly mode of the robot file (default: its first).")
+
+
+def print_json(data: Any) -> None:
+    click.echo(json.dumps(_strict(data), indent=2, allow_nan=False))
+
+
+def _strict(data: Any) -> Any:
+    """Data as JSON knows them: what is not finite becomes null."""
+    if isinstance(data, dict):
+        return {key: _strict(value) for key, value in data.items()}
+    if isinstance(data, (list, tuple)):
+        return [_strict(value) for value in data]
+    return None if isinstance(data, float) and not math.isfinite(data) else data
