@@ -116,6 +116,19 @@ class Simulator:
             control=law,
         )
 
+    def loads_at(self, times: Array) -> Array | None:
+        """Wrenches (times, points, 6) at the named points, or None."""
+        table = self.motion.loads
+        if table is None:
+            return None
+        found = table(times)[0]
+        w = np.zeros((len(times), len(self.model.mechanism.points), 6))
+        for i, point in enumerate(self.model.mechanism.points):
+            for k, part in enumerate(_WRENCH):
+                if f"{point}.{part}" in table.names:
+                    w[:, i, k] = found[:, table.names.index(f"{point}.{part}")]
+        return w
+
     def scaled(self, settings: Settings) -> Settings:
         """Settings whose errors are relative to the peak acceleration of the path, with a tolerance that suits them."""
         if settings.tolerance == 0.0:

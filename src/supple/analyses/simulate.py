@@ -23,6 +23,7 @@ from supple.simulator import Simulator
 
 PIECE = 0.25  # s of computing between two looks at progress, interruption and checkpoints
 _ROWS = 4096
+NEAR_THE_END = 0.02  # of the duration
 LEAST = 0.02  # ratio of pivots below which other free coordinates are looked for
 _WORDS = {
     "open_loops": "the loops cannot be closed any further: the motion reaches the edge of the workspace or a singular pose",
@@ -229,8 +230,9 @@ def _simulation(simulator: Simulator, settings: Settings, blocks: list[Block], w
     for b in blocks:
         if b.outcome != "done":
             outcome = _stopped(simulator, b, b.outcome, b.state.t)
-    if outcome == "complete" and simulator.stop is not None:
-        outcome = simulator.stop
+    reached = min(b.state.t for b in blocks)
+    if simulator.stop is not None and reached > (1.0 - NEAR_THE_END) * simulator.duration:
+        outcome = f"{simulator.stop}; simulated until t = {reached:.6g} s"  # rates grow without bound towards the boundary
     begun = clock.perf_counter()
     time, parts = _observed(simulator, blocks)
     signals, axes = signals_of(simulator, time, parts)
@@ -272,21 +274,19 @@ def _observed(simulator: Simulator, blocks: list[Block]) -> tuple[Array, dict[st
     plant = blocks[0].stepper.plant
     count = min(len(b.rows) for b in blocks)
     parts: dict[str, list[Array]] = {"q": [], "v": [], "a": [], "tau": []}
-    active = simulator.model.active
     for b in blocks:
         rows = b.rows[:count]
         sides = np.where(rows[:, 0, 0] <= rows[0, 0, 0], 1.0, -1.0)
-        q, v, a, given = b.stepper.observe(b.state, simulator.drive, rows, sides)
-        tau = np.zeros((count, b.stepper.lanes, len(active)))
-        where = {int(i): k for k, i in enumerate(active)}
-        for k, place in enumerate(plant.given):
-            tau[..., where[place.v]] = given[..., k]
-        for k, place in enumerate(plant.torque):
-            tau[..., where[place.v]] = rows[..., 1 + plant.nq + plant.nv + k]
-        fresh = len(dict.fromkeys(b.runs))
-        for key, x in (("q", q), ("v", v), ("a", a), ("tau", tau)):
-            parts[key].append(x[:, :fresh])
-    return blocks[0].rows[:count, 0, 0], {k: np.concatenate(x, axis=1) for k, x in parts.items()}
+        q, v, a = b.stepper.observe(b.state, simulator.drive, rows, sides)
+        effort = rows[..., 1 + plant.nq + plant.nv :][..., : len(plant.torque)]
+        for k, run in enumerate(dict.fromkeys(b.runs)):
+            model, w = simulator.runs[run].model, simulator.loads_at(rows[:, 0, 0])
+            tau = observe.actuator_forces(model, q[:, k], v[:, k], a[:, k], w, [p.v for p in plant.given])
+            where = [int(np.flatnonzero(model.active == p.v)[0]) for p in plant.torque]
+            tau[:, where] = effort[:, k]
+            for key, x in (("q", q[:, k]), ("v", v[:, k]), ("a", a[:, k]), ("tau", tau)):
+                parts[key].append(x)
+    return blocks[0].rows[:count, 0, 0], {k: np.stack(x, axis=1) for k, x in parts.items()}
 
 
 def signals_of(simulator: Simulator, time: Array, parts: dict[str, Array]) -> tuple[dict[str, Signal], dict[str, tuple[str, ...]]]:

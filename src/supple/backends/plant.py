@@ -74,8 +74,8 @@ class Plant:
 
     @property
     def row(self) -> int:
-        """Numbers in one recorded sample: t, q, v, forces of the torque-driven actuators."""
-        return 1 + self.nq + self.nv + len(self.torque)
+        """Numbers in one recorded sample: t, q, v, forces of the torque-driven actuators, free accelerations."""
+        return 1 + self.nq + self.nv + len(self.torque) + len(self.free)
 
 
 @cache

@@ -161,20 +161,19 @@ class Stepper:
         )  # fmt: skip
         return OUTCOMES[outcome], out[: written.value]
 
-    def observe(self, state: State, drive: Drive, samples: Array, sides: Array) -> tuple[Array, Array, Array, Array]:
-        """q, v, a and forces of prescribed actuators of samples; `sides` -1 or 1: just before or after a break."""
+    def observe(self, state: State, drive: Drive, samples: Array, sides: Array) -> tuple[Array, Array, Array]:
+        """q, v and a of samples, loops closed; `sides` -1 or 1: just before or after a break."""
         plant, count = self.plant, len(samples)
         samples = np.ascontiguousarray(samples)
         sides = np.ascontiguousarray(sides, dtype=float)
-        out = np.empty((count, self.lanes, plant.nq + 2 * plant.nv + len(plant.given)))
+        out = np.empty((count, self.lanes, plant.nq + 2 * plant.nv))
         scratch = State(self, state.data)
         self.library.supple_observe(
             scratch.pointer, ctypes.byref(drive.structure), ctypes.c_longlong(count),
             ctypes.c_void_p(samples.ctypes.data), ctypes.c_void_p(sides.ctypes.data), ctypes.c_void_p(out.ctypes.data),
         )  # fmt: skip
-        ends = np.cumsum([plant.nq, plant.nv, plant.nv])
-        q, v, a, tau = np.split(out, ends, axis=2)
-        return q, v, a, tau
+        q, v, a = np.split(out, np.cumsum([plant.nq, plant.nv]), axis=2)
+        return q, v, a
 
     def derivatives(self, state: State, drive: Drive, t: float, y: Array) -> tuple[str, Array]:
         """Rates of (displacement from the state, rates of the free coordinates), for integrators outside."""
@@ -240,7 +239,7 @@ class State:
     def row(self) -> Array:
         """The state as a sample (lanes, row)."""
         t = np.full((self._stepper.lanes, 1), self.t)
-        return np.hstack([t, self.lanes("q"), self.lanes("v"), self.lanes("effort")])
+        return np.hstack([t, *(self.lanes(part) for part in ("q", "v", "effort", "f"))])
 
     def choose(
         self,

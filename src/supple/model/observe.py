@@ -44,6 +44,41 @@ def energies(model: Model, q: Array, v: Array) -> dict[str, Array]:
     }
 
 
+@one_thread
+def actuator_forces(model: Model, q: Array, v: Array, a: Array, w: Array | None, given: list[int]) -> Array:
+    """Forces of all actuators (samples, actuators) in which those of `given` make the motion; zero for the others.
+
+    By virtual power: an actuator moves by itself, passive joints and platform follow, bodies do not bend further; so
+    forces of deformation, which are stiff, do not enter."""
+    mechanism = model.mechanism
+    made = np.zeros((len(q), len(model.active)))
+    if not given:
+        return made
+    loads = {} if w is None else {"w": w}
+    f = _blocks(lambda **x: _forces(model, **x), q=q, v=v, a=a, **loads)["f"]
+    follow = mechanism.indices("passive", "platform")
+    columns = np.eye(model.nv)[[*follow, *given]]
+    for start in range(0, len(q), _BLOCK):
+        part = slice(start, start + _BLOCK)
+        if mechanism.closures:
+            J = np.stack([model.call("closure_motion", q=q[part], v=d)["velocity"] for d in columns], axis=-1)
+            J_f, J_g = J[..., : len(follow)], J[..., len(follow) :]
+            known = np.isfinite(J).all(axis=(1, 2)) & np.isfinite(f[part]).all(axis=1)
+            back = np.zeros((len(J), J.shape[1], len(follow)))
+            back[known] = np.linalg.pinv(np.swapaxes(J_f[known], 1, 2))
+            lam = np.einsum("bij,bj->bi", back, f[part][:, follow])
+            forces = f[part][:, given] - np.einsum("bij,bi->bj", J_g, lam)
+        else:
+            forces = f[part][:, given]
+        made[part, [int(np.flatnonzero(model.active == g)[0]) for g in given]] = forces
+    return made
+
+
+def _forces(model: Model, **inputs: Array) -> dict[str, Array]:
+    out = model.call("forces", **inputs)
+    return {"f": out["f"] + out["coulomb"]}
+
+
 def closure_error(model: Model, q: Array) -> Array:
     """The largest opening of any loop (m or rad)."""
     if not model.mechanism.closures:
@@ -133,7 +168,7 @@ def _blocks(evaluate: Any, **inputs: Array) -> dict[str, Array]:
     """A batch evaluated piece by piece, so that memory stays small."""
     first = next(iter(inputs.values()))
     lead = first.shape[:-1]
-    flat = {k: x.reshape(-1, x.shape[-1]) for k, x in inputs.items()}
+    flat = {k: x.reshape(-1, *x.shape[len(lead) :]) for k, x in inputs.items()}
     count = int(np.prod(lead)) if lead else 1
     parts = [evaluate(**{k: x[i : i + _BLOCK] for k, x in flat.items()}) for i in range(0, count, _BLOCK)]
     sizes = [min(_BLOCK, count - i) for i in range(0, count, _BLOCK)]

@@ -31,10 +31,10 @@ static double gauss_weight(int j, double x)
 
 #if STAGES == 3
 /* displacement and rates at a share x of a step: the quartic through the accelerations at its ends and stages, integrated */
-SUPPLE_LOCAL void gauss_between(const Sim *z, double h, double x, const Posture *end, real *place, real *rate)
+SUPPLE_LOCAL void gauss_between(const Sim *z, double h, double x, const Posture *end, real *place, real *rate, real *f)
 {
     const double node[5] = {0.0, GAUSS_C[0], GAUSS_C[1], GAUSS_C[2], 1.0};
-    double by_rate[5] = {0}, by_place[5] = {0};
+    double by_rate[5] = {0}, by_place[5] = {0}, here[5];
     for (int j = 0; j < 3; j++)
         for (int k = 0; k < 5; k++) {
             double weight = GAUSS_B[j];
@@ -44,12 +44,20 @@ SUPPLE_LOCAL void gauss_between(const Sim *z, double h, double x, const Posture 
             by_rate[k] += weight * x * h;
             by_place[k] += weight * x * x * h * h * (1.0 - GAUSS_C[j]);
         }
+    for (int k = 0; k < 5; k++) {
+        here[k] = 1.0;
+        for (int l = 0; l < 5; l++)
+            if (l != k)
+                here[k] *= (x - node[l]) / (node[k] - node[l]);
+    }
     for (int i = 0; i < N_FREE; i++) {
         const real F[5] = {z->now.f[i], z->stage[i], z->stage[N_FREE + i], z->stage[2 * N_FREE + i], end->f[i]};
         const real v = z->now.v[z->free_v[i]];
         place[i] = x * h * v;
         rate[i] = v;
+        f[i] = fill(0);
         for (int k = 0; k < 5; k++) {
+            f[i] += here[k] * F[k];
             place[i] += by_place[k] * F[k];
             rate[i] += by_rate[k] * F[k];
         }

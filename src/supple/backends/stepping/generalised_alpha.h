@@ -5,6 +5,8 @@
  *
  * Newton's method solves for f' with derivatives that are kept as long as it converges well.
  */
+#define BALANCED 0.02 /* of the peak acceleration */
+
 typedef struct {
     double am, af, beta, gamma;
 } Alpha;
@@ -77,10 +79,14 @@ static int alpha_step(Sim *z, const Drive *d, double h, Posture *end, double *er
     if (z->restart && (outcome = alpha_start(z, d, &c, h)) != FINE)
         return outcome;
     memcpy(kept, z->like, sizeof kept);
-    for (int i = 0; i < N_FREE; i++) {
-        z->like[i] += (c.am - c.af) * (h - z->h_last) * z->jerk[i]; /* A lies beside f by a share of the step */
-        f[i] = z->now.f[i] + h * z->jerk[i];
+    if (fabs(h - z->h_last) > 1e-9 * h) { /* A lies beside f by a share of the step; without motions too fast for it */
+        memcpy(change, z->jerk, sizeof change);
+        solve(z->matrix, z->pivot, N_FREE, change);
+        for (int i = 0; i < N_FREE; i++)
+            z->like[i] = z->now.f[i] + (c.am - c.af) * h * change[i];
     }
+    for (int i = 0; i < N_FREE; i++)
+        f[i] = z->now.f[i] + h * z->jerk[i];
     foresee(z, h, end);
     double size = HUGE_VAL;
     int iteration = 0;
@@ -92,6 +98,7 @@ static int alpha_step(Sim *z, const Drive *d, double h, Posture *end, double *er
         z->iterations++;
         for (int i = 0; i < N_FREE; i++)
             change[i] = end->f[i] - f[i];
+        const double unbalanced = measure(z, change); /* stiff motions: far more than what is left of f */
         solve(z->matrix, z->pivot, N_FREE, change);
         const double before = size;
         size = measure(z, change);
@@ -103,7 +110,8 @@ static int alpha_step(Sim *z, const Drive *d, double h, Posture *end, double *er
             outcome = DIVERGED;
             break;
         }
-        if (size * smaller(1.0, z->contraction) < z->newton || (iteration > 2 && size > 0.3 * before && size < 1e-7))
+        const double left = smaller(1.0, z->contraction);
+        if ((size * left < z->newton && unbalanced * left < BALANCED) || (iteration > 2 && size > 0.3 * before && size < 1e-7))
             break;
     }
     if (outcome == FINE) { /* positions and rates of the last correction */

@@ -9,7 +9,7 @@
 #define CALM 3 /* steps after a rejected one before steps may grow */
 
 enum { GENERALISED_ALPHA, GAUSS, DORMAND_PRINCE, QUASI_STATIC };
-#define ROW (1 + N_Q + N_V + N_TAU) /* numbers of one sample: t, q, v, forces of actuators that are not prescribed */
+#define ROW (1 + N_Q + N_V + N_TAU + N_FREE) /* of one sample: t, q, v, forces of actuators not prescribed, free accelerations */
 
 /* Starts anew at z->t: accelerations as they are just after it */
 static int restart(Sim *z, const Drive *d)
@@ -32,7 +32,7 @@ static int restart(Sim *z, const Drive *d)
     return outcome;
 }
 
-static void record(const Sim *z, double t, const real *q, const real *v, const real *effort, double *to)
+static void record(const Sim *z, double t, const real *q, const real *v, const real *effort, const real *f, double *to)
 {
     for (int l = 0; l < SUPPLE_LANES; l++, to += ROW) {
         double *x = to;
@@ -43,6 +43,8 @@ static void record(const Sim *z, double t, const real *q, const real *v, const r
             *x++ = z->live[l] ? SUPPLE_LANE(v[i], l) : NAN;
         for (int i = 0; i < N_TAU; i++)
             *x++ = z->live[l] ? SUPPLE_LANE(effort[i], l) : NAN;
+        for (int i = 0; i < N_FREE; i++)
+            *x++ = z->live[l] ? SUPPLE_LANE(f[i], l) : NAN;
     }
 }
 
@@ -63,10 +65,18 @@ SUPPLE_LOCAL real quintic_rate(double x, double h, real moved, real v0, real v1,
         + 0.5 * h * ((2.0 * x - 9.0 * x2 + 12.0 * x3 - 5.0 * x4) * a0 + (3.0 * x2 - 8.0 * x3 + 5.0 * x4) * a1);
 }
 
+SUPPLE_LOCAL real quintic_curve(double x, double h, real moved, real v0, real v1, real a0, real a1)
+{
+    const double x2 = x * x, x3 = x2 * x;
+    return (60.0 * x - 180.0 * x2 + 120.0 * x3) / (h * h) * moved
+        + ((-36.0 * x + 96.0 * x2 - 60.0 * x3) * v0 + (-24.0 * x + 84.0 * x2 - 60.0 * x3) * v1) / h
+        + (1.0 - 9.0 * x + 18.0 * x2 - 10.0 * x3) * a0 + (3.0 * x - 12.0 * x2 + 10.0 * x3) * a1;
+}
+
 /* q and v at a share x of the step: quintic in the free coordinates, cubic in the dependent ones */
 static void interpolate(const Sim *z, const Drive *d, double h, double x, const Posture *end, double *to)
 {
-    real q[AT_LEAST_ONE(N_Q)], v[AT_LEAST_ONE(N_V)], effort[AT_LEAST_ONE(N_TAU)];
+    real q[AT_LEAST_ONE(N_Q)], v[AT_LEAST_ONE(N_V)], effort[AT_LEAST_ONE(N_TAU)], f[AT_LEAST_ONE(N_FREE)];
     const double x2 = x * x, x3 = x2 * x;
     const double c0 = 3.0 * x2 - 2.0 * x3, c1 = x - 2.0 * x2 + x3, c2 = x3 - x2;
     const double r0 = 6.0 * (x - x2), r1 = 1.0 - 4.0 * x + 3.0 * x2, r2 = 3.0 * x2 - 2.0 * x;
@@ -88,10 +98,20 @@ static void interpolate(const Sim *z, const Drive *d, double h, double x, const 
             q[k] = z->now.q[k] + quintic_place(x, h, moved, z->now.v[w], end->v[w], z->now.f[i], end->f[i]);
             v[w] = quintic_rate(x, h, moved, z->now.v[w], end->v[w], z->now.f[i], end->f[i]);
         }
+    /* Accelerations are interpolated themselves: those of an interpolated posture would magnify what is stiff */
+    const double bend = z->recent ? x * (x - 1.0) * h / (h + z->h_last) : x * (x - 1.0);
+    for (int i = 0; i < N_FREE; i++) {
+        f[i] = z->now.f[i] + x * (end->f[i] - z->now.f[i]);
+        if (z->method == GENERALISED_ALPHA)
+            f[i] += bend * (end->f[i] - z->now.f[i] - h * z->jerk[i]);
+        else if (z->method == DORMAND_PRINCE && z->free_q[i] >= 0)
+            f[i] = quintic_curve(x, h, end->q[z->free_q[i]] - z->now.q[z->free_q[i]], z->now.v[z->free_v[i]],
+                                 end->v[z->free_v[i]], z->now.f[i], end->f[i]);
+    }
 #if STAGES == 3
     if (z->method == GAUSS) { /* the stages know better */
         real place[AT_LEAST_ONE(N_FREE)], rate[AT_LEAST_ONE(N_FREE)];
-        gauss_between(z, h, x, end, place, rate);
+        gauss_between(z, h, x, end, place, rate, f);
         for (int i = 0; i < N_FREE; i++)
             if (z->free_q[i] >= 0) {
                 q[z->free_q[i]] = z->now.q[z->free_q[i]] + place[i];
@@ -154,7 +174,7 @@ static void interpolate(const Sim *z, const Drive *d, double h, double x, const 
     }
     for (int i = 0; i < N_TAU; i++)
         effort[i] = z->now.effort[i] + x * (end->effort[i] - z->now.effort[i]);
-    record(z, t, q, v, effort, to);
+    record(z, t, q, v, effort, f, to);
 }
 
 /* the next time at which a step has to end */
@@ -273,7 +293,7 @@ SUPPLE_EXPORT int supple_run(Sim *z, const Drive *d, double until, long long mos
         } else {
             if (*written >= rows)
                 return FULL;
-            record(z, after, end.q, end.v, end.effort, out + *written * ROW * SUPPLE_LANES);
+            record(z, after, end.q, end.v, end.effort, end.f, out + *written * ROW * SUPPLE_LANES);
             ++*written;
             ++z->samples;
         }
@@ -328,8 +348,8 @@ SUPPLE_EXPORT int supple_again(Sim *z, const Drive *d)
     return restart(z, d);
 }
 
-/* Closed postures, accelerations and forces of recorded samples (count x lanes rows of ROW numbers):
- * q, v, a, forces of prescribed actuators */
+/* Closed postures of recorded samples (count x lanes rows of ROW numbers), with the accelerations of all coordinates:
+ * q, v, a */
 SUPPLE_EXPORT int supple_observe(Sim *z, const Drive *d, long long count, const double *in, const double *sides, double *out)
 {
     static SUPPLE_THREAD Posture p;
@@ -343,17 +363,15 @@ SUPPLE_EXPORT int supple_observe(Sim *z, const Drive *d, long long count, const 
             const double *x = in + l * ROW + 1;
             for (int i = 0; i < N_Q; i++)
                 SUPPLE_LANE(from[i], l) = x[i];
-            for (int i = 0; i < N_FREE; i++)
+            for (int i = 0; i < N_FREE; i++) {
                 SUPPLE_LANE(u[i], l) = x[N_Q + z->free_v[i]];
-            for (int i = 0; i < N_TAU; i++)
-                SUPPLE_LANE(p.effort[i], l) = x[N_Q + N_V + i];
+                SUPPLE_LANE(p.f[i], l) = x[N_Q + N_V + N_TAU + i];
+            }
         }
         for (int i = 0; i < N_FREE; i++)
             s[i] = fill(0);
         memcpy(p.q, from, sizeof from);
         int outcome = place(z, d, t, from, s, u, &p, a, &loops);
-        if (outcome == FINE)
-            outcome = respond(z, d, t, &p, a, &loops);
         if (outcome == FINE)
             outcome = accelerations(z, d, t, &p, a);
         if (outcome != FINE)
@@ -366,8 +384,6 @@ SUPPLE_EXPORT int supple_observe(Sim *z, const Drive *d, long long count, const 
                 *out++ = known ? SUPPLE_LANE(p.v[i], l) : NAN;
             for (int i = 0; i < N_V; i++)
                 *out++ = known ? SUPPLE_LANE(a[i], l) : NAN;
-            for (int i = 0; i < N_GIVEN; i++)
-                *out++ = known ? SUPPLE_LANE(p.tau[i], l) : NAN;
         }
     }
     return worst;
