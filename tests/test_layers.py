@@ -15,20 +15,40 @@ ROOMS = {
     "results": set(),
     "expr": set(),
     "robot": {"errors"},
+    "motion": {"errors", "robot"},
     "formulations": {"expr", "robot"},
     "backends": {"expr", "errors"},
-    "model": {"backends", "formulations", "robot", "errors"},
-    "analyses": {"model", "results", "errors"},
+    "model": {"backends", "expr", "formulations", "robot", "motion", "errors"},
+    "plants": {"errors", "expr", "robot", "formulations", "backends", "model", "models"},
+    "simulator": {"errors", "expr", "robot", "motion", "backends", "model", "plants", "pipeline"},
+    "storage": {"errors", "results"},
+    "analyses": {"model", "motion", "backends", "simulator", "results", "errors"},
     "views": {"results", "errors"},
     "models": {"errors", "expr", "robot", "formulations"},
     "fmu_parts": {"errors", "models", "expr", "robot", "formulations", "backends", "model"},
     "pipeline": {"errors", "models", "expr", "robot", "formulations", "backends", "model"},
     "generator": {"fmu_parts", "errors", "expr", "robot", "formulations", "models", "backends", "pipeline"},
     "tour": {"errors", "pipeline", "analyses", "views"},
-    "cli": {"errors", "models", "robot", "pipeline", "analyses", "views", "backends", "generator", "tour"},
-}
+    "cli_options": {"errors", "robot"},
+    "cli_time": {
+        "errors", "cli_options", "robot", "motion", "pipeline", "simulator", "analyses", "backends", "views", "storage",
+        "results",
+    },
+    "cli_compare": {
+        "errors", "cli_options", "models", "model", "robot", "motion", "pipeline", "simulator", "analyses", "views",
+        "results",
+    },
+    "cli": {
+        "cli_options", "cli_time", "cli_compare", "errors", "models", "robot", "motion", "pipeline", "analyses", "views",
+        "backends", "generator", "tour", "simulator", "storage",
+    },
+}  # fmt: skip
 # modules of formulations that methods share; the methods themselves never import each other
-SHARED = {"kinematics", "equations", "quadratic", "polynomial", "bodies", "affine", "folding", "articulated"}
+SHARED = {
+    "kinematics", "equations", "quadratic", "polynomial", "bodies", "affine", "folding", "closing", "articulated",
+    "solution", "loops", "observed", "lagrangian", "chains", "link_system", "erls_record", "moments", "independent",
+    "leg_program",
+}  # fmt: skip
 
 
 def modules() -> list[Path]:

@@ -24,7 +24,7 @@ from supple.cli import main
 from supple.simulator import simulator
 from supple.storage import save
 
-SLOW = ["simulate", "dualemps", "--motion", "square", "--method", "gauss", "--tol", "1e-10"]
+SLOW = ["simulate", "dualemps", "--motion", "square", "--method", "gauss", "--tol", "1e-9"]
 
 
 def run(*arguments: str) -> Result:
@@ -39,7 +39,7 @@ def summary(*arguments: str) -> dict[str, Any]:
 
 @pytest.fixture(scope="module")
 def square() -> Any:
-    return simulate(simulator("dualemps", "square", duration=2.5), Settings())
+    return simulate(simulator("dualemps", "square", duration=2.0), Settings())
 
 
 def low_passed(x: np.ndarray, every: float) -> np.ndarray:
@@ -105,9 +105,9 @@ def test_json_says_how_it_was_computed() -> None:
 
 def test_inverse_dynamics_gives_the_torques_of_the_simulation(square: Any) -> None:
     """The torques of prescribed actuators drive the same motion when they are applied; quasi-static ones nearly so."""
-    found = summary("inverse", "dualemps", "--motion", "square", "--duration", "2.5")
+    found = summary("inverse", "dualemps", "--motion", "square", "--duration", "2.0")
     assert found["signals"]["tau"]["most"] == pytest.approx(square["tau"].max(), rel=1e-6)
-    still = summary("inverse", "dualemps", "--motion", "square", "--duration", "2.5", "--quasi-static")
+    still = summary("inverse", "dualemps", "--motion", "square", "--duration", "2.0", "--quasi-static")
     assert still["signals"]["tau"]["most"] == pytest.approx(square["tau"].max(), rel=2e-3)
 
 
@@ -130,10 +130,10 @@ def test_leaving_the_workspace_keeps_what_was_computed(tmp_path: Path) -> None:
     motion.write_text("space: platform\nstart: {x: 0, y: 0, z: -0.6}\nmoves:\n  - {to: {x: 0.9}, duration: 1 s}\n")
     found = run("simulate", "delta", "--motion", str(motion), "-o", str(kept))
     assert found.exit_code == 2 and "Traceback" not in found.output
-    assert "t = 0.3" in found.output and "x = " in found.output and "cannot" in found.output
+    assert "t = 0.6" in found.output and "last pose reached: x = 0.6" in found.output
     saved = xarray.open_dataset(kept)
-    assert 0.3 < float(saved.time[-1]) < 0.4 and np.isfinite(saved.position.values).all()
-    assert "cannot" in saved.attrs["outcome"]
+    assert 0.55 < float(saved.time[-1]) < 0.65 and np.isfinite(saved.position.values).all()
+    assert "last pose" in saved.attrs["outcome"]
 
 
 @pytest.mark.parametrize(

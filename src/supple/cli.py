@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from supple.cli_options import assembly_option, at_option, json_option, pose_numbers, print_json, set_option
+from supple.cli_compare import compare
+from supple.cli_options import assembly_option, at_option, json_option, named_values, pose_numbers, print_json, set_option
 from supple.cli_time import inverse, simulate
 from supple.errors import RobotFileError, SuppleError
 
@@ -272,7 +273,46 @@ def tour(output: Path, as_json: bool) -> None:
         print_json(summary)
 
 
+@main.command()
+@click.argument("robot")
+@set_option
+@click.option(
+    "--write",
+    "files",
+    multiple=True,
+    callback=named_values,
+    metavar="BODY=FILE",
+    help="Write a body to a file: .npz (its record) or .uff (its modes).",
+)
+@json_option
+def bodies(robot: str, settings: dict[str, str], files: dict[str, str], as_json: bool) -> None:
+    """Plates, finite-element bodies and reduced beams: frequencies kept, and what the reduction lost."""
+    from dataclasses import asdict
+
+    from supple import pipeline
+    from supple.robot.bodies.body_files import write
+    from supple.robot.link_bodies import flexible_bodies
+
+    found = flexible_bodies(pipeline.describe(robot, settings))
+    for name, file in files.items():
+        if name not in found:
+            raise SuppleError(f"--write {name}: there is no such flexible body; there are: {', '.join(found) or 'none'}")
+        write(*found[name], Path(file))
+    rows = [
+        {"name": name, "mass": float(body.mass), "coordinates": len(body.coordinates)}
+        | ({} if body.reduced is None else {"reduced": asdict(body.reduced)})
+        for name, (body, _) in found.items()
+    ]
+    if as_json:
+        print_json(rows)
+        return
+    from supple.views.tables import print_bodies
+
+    print_bodies(rows)
+
+
 main.add_command(simulate)
+main.add_command(compare)
 main.add_command(inverse)
 
 VERBS: dict[str, Callable[..., Any]] = dict(main.commands)

@@ -170,3 +170,37 @@ class Simulation:
 def _edge(values: Array, pick: Any) -> float | None:
     finite = values[np.isfinite(values)]
     return float(pick(finite)) if finite.size else None
+
+
+@dataclass(frozen=True)
+class Compared:
+    """One formulation beside the reference. Differences are relative to the largest entry; an order is the power of the
+    deformation with which a difference shrinks, None where it is rounding."""
+
+    formulation: str
+    expected: str
+    reason: str  # why it does not take the robot, if it does not
+    mass_difference: float | None = None
+    force_difference: float | None = None
+    mass_order: float | None = None
+    force_order: float | None = None
+    frequencies_hz: tuple[float, ...] = ()
+    frequency_difference: float | None = None
+    operations: int | None = None  # of the tree's forces, as derived
+    forward_operations: int | None = None  # of its own forward model, as derived
+    microseconds: float | None = None  # of the tree's forces, compiled
+    motion: dict[str, float] | None = None  # signal of a simulated motion -> its largest difference
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Formulations of one robot at one pose."""
+
+    robot: str
+    reference: str
+    pose: dict[str, float]
+    rows: tuple[Compared, ...]
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain data for machines."""
+        return asdict(self)

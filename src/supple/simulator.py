@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
@@ -19,7 +20,7 @@ import numpy as np
 from supple import pipeline
 from supple.backends.compiler import find_compiler
 from supple.backends.stepper import Drive, Settings, Stepper, Table
-from supple.errors import SuppleError
+from supple.errors import RobotFileError, SuppleError
 from supple.expr.function import Array, kept_parameters
 from supple.expr.node import symbol
 from supple.model.algebra import least_squares
@@ -228,7 +229,7 @@ def _runs(
     if names:
         unseen = np.array([symbol(n) for n in names], dtype=object)
         nominal = tuple(float(known[n].number) for n in names)
-        with kept_parameters(unseen):
+        with kept_parameters(unseen), _varied(names):
             changed = {**(settings or {}), **dict(zip(names, unseen, strict=True))}
             mechanism = assemble(pipeline.describe(robot, changed), rigid)
             if not all(isinstance(x, (int, float, Fraction)) for x in mechanism.gravity):
@@ -242,6 +243,18 @@ def _runs(
         q = _start_posture(its, motion, pose, start)
         runs.append(Run(its, tuple(float(vary[n][k]) for n in names), q, _start_rates(its, motion, path, q)))
     return tuple(runs), kept, vary
+
+
+@contextmanager
+def _varied(names: Sequence[str]) -> Iterator[None]:
+    """Problems of a robot file whose parameters are symbols, in words that say so."""
+    try:
+        yield
+    except RobotFileError as problem:
+        raise SuppleError(
+            f"{' and '.join(names)} cannot be varied within one simulation; simulate once for each value, with --set. "
+            f"The reason: {problem}"
+        ) from problem
 
 
 def _start_posture(model: Model, motion: Motion, pose: Mapping[str, float], start: str) -> Array:

@@ -125,6 +125,7 @@ def _record(
         bodies=bodies,
         kinetic=kinetic,
         elastic=elastic,
+        elastic_by_kind=_by_kind(model, bodies, elastic),
         effective_mass=_effective_mass(model, rest.q, linear, shapes),
         total_mass=float(sum(float(f.body.mass) for f in mechanism.frames)),
         drawing=_drawing(model, rest.q, shapes),
@@ -144,6 +145,20 @@ def _participation(model: Model, q: Array, shapes: Array) -> tuple[tuple[str, ..
         part = shapes[frame.ev]
         elastic[row] += np.einsum("im,ij,jm->m", part, frame.body.K_ee.astype(float), part)
     return names, _share(kinetic), _share(elastic)
+
+
+def _by_kind(model: Model, bodies: tuple[str, ...], elastic: Array) -> dict[str, Array]:
+    """Shares of elastic energy of the joints' springs, the platform, the legs and the other links, where there are any."""
+    frames, side = model.mechanism.frames, model.mechanism.platform_side()
+    found: dict[str, Array] = {}
+    for name, share in zip(bodies, elastic, strict=True):
+        own = [(j, f) for j, f in enumerate(frames) if f.name.split("~")[0].split("#")[0] == name]
+        if not any(f.body.flexible for _, f in own):
+            continue
+        platform, leg = any(j in side for j, _ in own), any(f.leg for _, f in own)
+        kind = "joints" if name.endswith(".spring") else "platform" if platform else "legs" if leg else "links"
+        found[kind] = found.get(kind, np.zeros_like(share)) + share
+    return {kind: found[kind] for kind in ("legs", "joints", "platform", "links") if kind in found}
 
 
 def _share(x: Array) -> Array:

@@ -8,18 +8,18 @@ platform (or the first leg), so the cost grows linearly with legs and with eleme
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from collections.abc import Collection
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
 from supple.expr.function import Array, Function, function
-from supple.expr.node import Scalar, add, mul, sub
-from supple.expr.vector import cross, dot, matvec, minus, plus, scale, vector
+from supple.expr.node import Scalar, add, mul
 from supple.formulations.affine import Affine, Unsupported, cofactor_inverse, combined, solve_rows
-from supple.formulations.bodies import node_motion
-from supple.formulations.folding import Folding
+from supple.formulations.closing import Closing
 from supple.formulations.quadratic import Id, Massless, Quadratic, Solved
+from supple.formulations.solution import Solution
 from supple.robot.mechanism import Closure, Mechanism
 
 
@@ -33,18 +33,32 @@ class Group:
     rows: dict[Id, tuple[dict[Id, Scalar], Scalar]] = field(default_factory=dict)  # of given accelerations, for tau
 
 
-class Articulated(Folding):
-    """Builds the inverse or forward model of a mechanism, leg by leg."""
+class Stuck(Exception):
+    """A rigid leg whose joints cannot follow its closure while the accelerations of these actuators are given."""
 
-    def __init__(self, mechanism: Mechanism, forward: bool) -> None:
-        super().__init__(mechanism, forward)
+    def __init__(self, names: set[str]) -> None:
+        super().__init__(names)
+        self.names = names
+
+
+class Articulated(Closing):
+    """Builds the inverse, forward or a mixed model of a mechanism, leg by leg."""
+
+    def __init__(
+        self,
+        mechanism: Mechanism,
+        forward: bool,
+        prescribed: Collection[str] | None = None,
+        held: Collection[str] = (),
+        loads: bool = False,
+    ) -> None:
+        super().__init__(mechanism, forward, prescribed, held, loads)
         self.groups = self._groups()
-        if self.m.platform is not None and self.m.frames[self.m.platform].body.flexible:
-            raise Unsupported("a platform that bends")
         self.inner = [c for c in self.m.closures if self._inside(c)]
         self.outer = [c for c in self.m.closures if not self._inside(c)]
         for closure in self.inner:
-            if max(closure.first.frame, closure.second.frame) in self.m.platform_chain():
+            ends = (closure.first.frame, closure.second.frame)
+            if min(ends) < 0 and max(ends) in self.side:
                 raise Unsupported(f"the closure {closure.name!r}, which ties the platform to the base")
 
     def _inside(self, closure: Closure) -> bool:
@@ -76,6 +90,8 @@ class Articulated(Folding):
             for anchor in (closure.first, closure.second):
                 if anchor.frame == self.root:
                     shared[anchor.frame] = self.alive[anchor.frame]
+                elif anchor.frame in self.side:
+                    continue
                 elif anchor.frame >= 0:
                     shared[anchor.frame] = tuple(k for k in self._shared(closure, anchor) if k in self.alive[anchor.frame])
         return shared
@@ -115,7 +131,7 @@ class Articulated(Folding):
         keep |= self.close_rigid(group, shared)
         if not any(self._is_given(x) for x in keep):
             self._apply_given(group)
-        group.solved += group.Z.minimise_all([x for x in group.Z.ids() if x not in keep])
+        group.solved += group.Z.minimise_all([x for x in group.Z.ids() if x not in keep and not _is_force(x)])
 
     def _close_inside(self, group: Group, closure: Closure) -> None:
         """A loop within a leg: as many of its variables as the joint has equations follow from the others."""
@@ -154,12 +170,14 @@ class Articulated(Folding):
     def _dependent(self, rows: list[Affine], Z: Quadratic) -> list[Id]:
         """The variables that follow from what a rigid leg shares: passive joints, then elastic ones, then actuators."""
         rank = {"passive": 0, "elastic": 1, "active": 2, "platform": 3}
+        every: set[Any] = {x for row in rows for x in row.terms}
         found = sorted(
-            {x for row in rows for x in row.terms if not self._is_given(x)},
-            key=lambda x: (rank[self.m.coordinates[x[1]].kind], x[1]),  # type: ignore[index]
+            {x for x in every if not self._is_given(x)}, key=lambda x: (rank[self.m.coordinates[x[1]].kind], x[1])
         )
-        if len(found) < len(rows) or len(rows) > 3:
+        if len(every) < len(rows) or len(rows) > 3:
             raise Unsupported("a rigid leg that cannot follow its closure freely")
+        if len(found) < len(rows):
+            raise Stuck({self.m.coordinates[x[1]].name for x in every if self._is_given(x)})
         return found[: len(rows)]
 
     def _path_frames(self, shared: dict[int, tuple[int, ...]]) -> set[int]:
@@ -191,7 +209,8 @@ class Articulated(Folding):
         for part in (0, 3):
             if any(k in shared for k in range(part, part + 3)):
                 Z.rotate([self.slot(j, part + k) for k in range(3)], [("c", closure.name, part + k) for k in range(3)], R)
-        at = self._at_anchor(near, [Affine(0, {self.slot(r, k): 1}) if k in self.alive[r] else Affine() for k in range(6)])
+        own = [Affine(0, {self.slot(r, k): 1}) if k in self.alive[r] else Affine() for k in range(6)]
+        at = self._at_anchor(near, own if r == self.root else self.chain_forms(r))
         Z.substitute({("c", closure.name, k): at[k].form() for k in range(6) if ("c", closure.name, k) in Z.rows})
 
     def follow(self) -> Solution | None:
@@ -233,8 +252,17 @@ class Articulated(Folding):
 
     def solve(self) -> Solution:
         """All accelerations by minimising legs, then what they share."""
+        stuck: set[str] = set()
         for group in self.groups.values():
-            self.reduce(group)
+            try:
+                if group.frames[0] in self.side:
+                    self.hang(group)
+                else:
+                    self.reduce(group)
+            except Stuck as leg:
+                stuck |= leg.names
+        if stuck:
+            raise Stuck(stuck)
         total = Quadratic()
         if self.m.platform is not None:
             total.include(self.body(self.m.platform))
@@ -251,185 +279,120 @@ class Articulated(Folding):
             total.substitute(
                 {self.slot(self.root, k): forms[k].form() for k in range(6) if self.slot(self.root, k) in total.rows}
             )
-            whole = Group([], total)
-            self._apply_given(whole)
-            self.groups[-1] = whole
-        return Solution(self, total.minimise_all(total.ids()))
+        whole = Group([], total)
+        self._apply_given(whole)
+        self.groups[-1] = whole
+        motions = [x for x in total.ids() if not _is_force(x)]
+        return Solution(self, total.minimise_all(motions) + total.minimise_all(total.ids()))
+
+    def hang(self, group: Group) -> None:
+        """What hangs on the platform, in the platform's slots and its own variables."""
+        for j in group.frames:
+            group.Z.include(self.body(j))
+        for closure in self.m.closures:
+            self._closing_friction(closure, group.frames, group.Z)
+        for j in reversed(group.frames):
+            self.fold(group.Z, j)
+        for closure in self.inner:
+            if max(closure.first.frame, closure.second.frame) in group.frames:
+                self._close_inside(group, closure)
 
 
-class Solution:
-    """Values of accelerations, found when they are asked for."""
-
-    def __init__(self, method: Articulated, solved: list[Solved]) -> None:
-        self.method = method
-        self.steps = {step.x: step for step in solved}
-        for group in method.groups.values():
-            self.steps |= {step.x: step for step in group.solved}
-        self.values: dict[Id, Scalar] = {}
-
-    def value(self, x: Id) -> Scalar:
-        if x not in self.values:
-            self.values[x] = self._value(x)
-        return self.values[x]
-
-    def _value(self, x: Any) -> Scalar:
-        method = self.method
-        if x in self.steps:
-            total = self.steps[x].own
-            for j, share in self.steps[x].shares.items():
-                total = add(total, mul(share, self.value(j)))
-            return mul(-1, total)
-        if x in method.dependent:
-            return self._evaluate(method.dependent[x])
-        if x[0] == "v" and method.given(x[1]):
-            return method.s.a[x[1]]
-        if x[0] == "s":
-            return self._slot(x[1], x[2])
-        raise Unsupported(f"loops that leave no freedom for the acceleration of {method.name_of(x)}")
-
-    def _slot(self, j: int, k: int) -> Scalar:
-        """Acceleration component k of a frame whose slots were replaced by others."""
-        method, frame = self.method, self.method.m.frames[j]
-        for closure in method.outer:
-            near, far = method.far_side(closure)
-            if far.frame == j and k in method._shared(closure, far):
-                at = method._at_anchor(near, [Affine(x) for x in self.slots(near.frame)])
-                return combined(method.relative(j, near.frame)[k % 3], at[:3] if k < 3 else at[3:]).constant
-        if j in method.ports and method.planar and method._leaf(j):
-            node = self.node(j)
-            return dot(method.kin.motions[j].marker.R[:, k % 3], vector(*(node[:3] if k < 3 else node[3:])))
-        parent = None if frame.parent < 0 else [Affine(x) for x in self.slots(frame.parent)]
-        return self._evaluate(method.frame_forms(j, parent)[k])
-
-    def _evaluate(self, form: Affine) -> Scalar:
-        total = form.constant
-        for x, c in form.terms.items():
-            total = add(total, mul(c, self.value(x)))
-        return total
-
-    def slots(self, j: int) -> list[Scalar]:
-        return [self.value(self.method.slot(j, k)) if k in self.method.alive[j] else 0 for k in range(6)]
-
-    def node(self, j: int) -> list[Scalar]:
-        """Absolute acceleration of the node frame j sits on, in the axes of the body that has the node."""
-        method = self.method
-        if method.planar and method._leaf(j):
-            keep = method.ports[j].components
-            return [self.value(("p", j, k)) if k in keep else 0 for k in range(6)]
-        now, slots = method.kin.motions[j], self.slots(j)
-        arm, w = scale(-1, method.c[j]), method.kin.motions[j].omega
-        a = plus(vector(*slots[:3]), cross(vector(*slots[3:]), arm), cross(w, cross(w, arm)))
-        return [*matvec(now.marker.R, a), *matvec(now.marker.R, vector(*slots[3:]))]
-
-    def elastic(self, j: int) -> dict[int, Scalar]:
-        """Accelerations of the elastic coordinates of frame j's body, by index in v."""
-        method, frame = self.method, self.method.m.frames[j]
-        found: dict[int, Scalar] = {}
-        own = self.slots(j) if frame.body.flexible else []
-        for key, port in method.ports.items():
-            if method.m.frames[key].parent != j:
-                continue
-            marker = replace(port.marker, position=minus(port.marker.position, method.c[j]))
-            r, swing = node_motion(marker, method.motion(j))
-            node = self.node(key)
-            linear = minus(
-                minus(vector(*node[:3]), plus(vector(*own[:3]), cross(vector(*own[3:]), vector(*r)))), vector(*swing)
-            )
-            turning = minus(vector(*node[3:]), vector(*own[3:]))
-            if not method.planar:
-                turning = self._relative_turn(j, key, turning)
-            both = [*linear, *turning]
-            rel = vector(*(both[k] for k in port.components))
-            for row, column in enumerate(port.columns):
-                found[frame.ev.start + column] = dot(port.inverse[row], rel)
-        for k in range(frame.ev.start, frame.ev.stop):
-            if k not in found:
-                found[k] = self.value(("e", k))
-        return found
-
-    def _relative_turn(self, i: int, j: int, difference: Array) -> Array:
-        """Phi_r qdd from alpha_node - alpha_body."""
-        method = self.method
-        now = method.kin.motions[j]
-        rest = plus(cross(method.kin.motions[i].omega, now.marker.omega_e), now.marker.bias)
-        return matvec(method.spincofactor_inverse(i, j), minus(difference, rest))
-
-    def joint(self, j: int) -> Scalar:
-        """Acceleration of a revolute or prismatic joint's coordinate."""
-        method, frame = self.method, self.method.m.frames[j]
-        k = frame.v.start
-        if ("w", k) in self.steps or ("w", k) in method.dependent:
-            relative = self.value(("w", k))
-            if frame.parent >= 0:
-                axis = matvec(frame.marker.rotation, frame.axis)
-                relative = sub(relative, dot(axis, vector(*self.slots(frame.parent)[3:])))
-            return relative
-        return self.value(("v", k))
-
-    def ball(self, j: int) -> Array:
-        """Accelerations of a spherical joint's rates."""
-        frame, now = self.method.m.frames[j], self.method.kin.motions[j]
-        own = minus(vector(*self.slots(j)[3:]), cross(now.omega, self.method.s.v[frame.v]))
-        return own if frame.parent < 0 else minus(own, matvec(now.R.T, vector(*self.slots(frame.parent)[3:])))
-
-    def tau(self, k: int) -> Scalar:
-        """Force of an actuator whose acceleration is given."""
-        for group in self.method.groups.values():
-            if ("v", k) in group.rows:
-                row, linear = group.rows["v", k]
-                total = linear
-                for x, m in row.items():
-                    total = add(total, mul(m, self.value(x)))
-                return total
-        raise Unsupported("an actuator outside the legs")
+def _is_force(x: Any) -> bool:
+    return bool(x[0] == "t")
 
 
-def inverse_model(mechanism: Mechanism) -> Function:
-    """tau and the elastic accelerations from the state and the accelerations of the actuators."""
-    return _model(mechanism, forward=False)
+def inverse_model(mechanism: Mechanism, *, loads: bool = False) -> Function:
+    """tau and the elastic accelerations from the state and the accelerations of the actuators.
+
+    With `loads` there is an input w: force and moment (base axes) at every named point."""
+    active = [c.name for c in mechanism.coordinates if c.kind == "active"]
+    method, solution = _solved(mechanism, active, loads)
+    outputs = {"tau": _forces(method, solution, active), "a_elastic": _elastic(method, solution)}
+    inputs = {"a_active": _inputs(method, active)}
+    return _model("inverse", method, solution, inputs, outputs)
 
 
-def forward_model(mechanism: Mechanism) -> Function:
-    """Accelerations of the actuators and elastic coordinates from the state and tau."""
-    return _model(mechanism, forward=True)
+def forward_model(mechanism: Mechanism, *, loads: bool = False) -> Function:
+    """Accelerations of the actuators and elastic coordinates from the state and tau; `loads` as in inverse_model."""
+    active = [c.name for c in mechanism.coordinates if c.kind == "active"]
+    method, solution = _solved(mechanism, [], loads)
+    outputs = {"a_active": _joints(method, solution, active), "a_elastic": _elastic(method, solution)}
+    return _model("forward", method, solution, {"tau": _inputs(method, active)}, outputs)
 
 
-def _model(mechanism: Mechanism, forward: bool) -> Function:
-    method = Articulated(mechanism, forward)
+def hybrid_model(mechanism: Mechanism, prescribed: Collection[str], *, loads: bool = False) -> Function:
+    """tau of the prescribed actuators and the accelerations of all others, elastic ones included, from the state, the
+    prescribed accelerations and the forces of the other actuators; `loads` as in inverse_model."""
+    active = [c.name for c in mechanism.coordinates if c.kind == "active"]
+    driven, free = [n for n in active if n in prescribed], [n for n in active if n not in prescribed]
+    if len(driven) != len(set(prescribed)):
+        unknown = sorted(set(prescribed) - set(active))
+        raise Unsupported(f"the prescribed {unknown[0]!r}, which is no actuator; there are: {', '.join(active)}")
+    method, solution = _solved(mechanism, driven, loads)
+    outputs = {"tau": _forces(method, solution, driven), "a_active": _joints(method, solution, free)}
+    outputs["a_elastic"] = _elastic(method, solution)
+    inputs = {"a_prescribed": _inputs(method, driven), "tau_free": _inputs(method, free)}
+    return _model("hybrid", method, solution, inputs, outputs)
+
+
+def _solved(mechanism: Mechanism, prescribed: list[str], loads: bool) -> tuple[Articulated, Solution]:
+    """The method and its solution; actuators that leave a rigid leg no freedom are held by forces instead."""
+    forward = not prescribed
     rigid = not any(c.kind == "elastic" for c in mechanism.coordinates)
-    driven = any(c.kind == "active" for c in mechanism.coordinates)
+    held: set[str] = set()
+    method = Articulated(mechanism, forward, prescribed, held, loads)
     try:
-        solution = method.follow() if rigid and driven and not forward else None
-        if solution is None:
-            method = Articulated(mechanism, forward)
-            solution = method.solve()
+        solution = method.follow() if rigid and prescribed else None
+        while solution is None:
+            method = Articulated(mechanism, forward, prescribed, held, loads)
+            try:
+                solution = method.solve()
+            except Stuck as leg:
+                held |= leg.names
     except Massless as found:
         raise Unsupported(f"a motion that no mass resists: {method.name_of(found.x)}") from found
-    names = {c.name: k for k, c in enumerate(method.m.coordinates)}
-    elastic: dict[int, Scalar] = {}
-    for j in range(len(method.m.frames)):
-        elastic |= solution.elastic(j)
-    active = [c.name for c in mechanism.coordinates if c.kind == "active"]
-    flexible = [c.name for c in mechanism.coordinates if c.kind == "elastic"]
-    drives = method.inputs.a[[mechanism.names().index(n) for n in active]]
-    outputs = {}
+    return method, solution
+
+
+def _inputs(method: Articulated, names: list[str]) -> Array:
+    return method.inputs.a[[method.original.names().index(n) for n in names]]
+
+
+def _forces(method: Articulated, solution: Solution, names: list[str]) -> list[Scalar]:
+    return [solution.tau(method.m.names().index(n)) for n in names]
+
+
+def _joints(method: Articulated, solution: Solution, names: list[str]) -> list[Scalar]:
+    """Accelerations of revolute and prismatic joints."""
     frame_of = {f.v.start: j for j, f in enumerate(method.m.frames) if f.motion in ("revolute", "prismatic")}
-    if forward:
-        outputs["a_active"] = [solution.joint(frame_of[names[n]]) for n in active]
-    else:
-        outputs["tau"] = [solution.tau(names[n]) for n in active]
-    outputs["a_elastic"] = [elastic[names[n]] for n in flexible]
-    if not active:
-        passive = [c.name for c in mechanism.coordinates if c.kind == "passive" and c.name in names]
-        balls = {j for j, f in enumerate(method.m.frames) if f.motion == "spherical"}
-        turns = {method.m.frames[j].v.start + n: x for j in balls for n, x in enumerate(solution.ball(j))}
-        if passive:
-            moves = [names[n] for n in passive]
-            outputs["a_passive"] = [turns[k] if k in turns else solution.joint(frame_of[k]) for k in moves]
-    inputs = {
-        "q": method.inputs.q,
-        "v": method.inputs.v,
-        "tau" if forward else "a_active": drives,
-        "g": method.inputs.g,
-    }
-    return function("forward" if forward else "inverse", inputs, outputs)
+    return [solution.joint(frame_of[method.m.names().index(n)]) for n in names]
+
+
+def _elastic(method: Articulated, solution: Solution) -> list[Scalar]:
+    found: dict[int, Scalar] = {}
+    for j in range(len(method.m.frames)):
+        found |= solution.elastic(j)
+    names = method.m.names()
+    return [found[names.index(c.name)] for c in method.original.coordinates if c.kind == "elastic"]
+
+
+def _passive(method: Articulated, solution: Solution) -> list[Scalar]:
+    """Accelerations of the joints of a robot that has no actuators."""
+    names = method.m.names()
+    wanted = [c.name for c in method.original.coordinates if c.kind == "passive" and c.name in names]
+    balls = {j for j, f in enumerate(method.m.frames) if f.motion == "spherical"}
+    turns = {names[method.m.frames[j].v.start + n]: x for j in balls for n, x in enumerate(solution.ball(j))}
+    return [turns[n] if n in turns else _joints(method, solution, [n])[0] for n in wanted]
+
+
+def _model(
+    name: str, method: Articulated, solution: Solution, drives: dict[str, Array], outputs: dict[str, list[Scalar]]
+) -> Function:
+    if not any(c.kind == "active" for c in method.original.coordinates):
+        passive = _passive(method, solution)
+        outputs |= {"a_passive": passive} if passive else {}
+    inputs = {"q": method.inputs.q, "v": method.inputs.v, **drives, "g": method.inputs.g}
+    if method.w is not None:
+        inputs["w"] = method.w
+    return function(name, inputs, outputs)

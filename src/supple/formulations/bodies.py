@@ -61,8 +61,10 @@ class Motion:
     qd: Array
 
 
-def body_quadratic(body: Body, index: int, first: int, now: Motion, ports: Sequence[Port], planar: bool) -> Quadratic:
-    """Z of a body; `first` is the index in v of its first elastic coordinate."""
+def body_quadratic(
+    body: Body, index: int, first: int, now: Motion, ports: Sequence[Port], planar: bool, applied: Iterable[Scalar] = ()
+) -> Quadratic:
+    """Z of a body; `first` is the index in v of its first elastic coordinate, `applied` the forces on (a, alpha, qdd)."""
     owned = {c for p in ports for c in p.columns}
     ids: list[Id] = [("s", index, k) for k in range(6)]
     ids += [("e", first + k) for k in range(len(body.coordinates)) if k not in owned]
@@ -84,6 +86,8 @@ def body_quadratic(body: Body, index: int, first: int, now: Motion, ports: Seque
         made.add_linear(i, shown(_dot(L[:, a], load)))
         for k, force in enumerate(elastic):
             made.add_linear(i, mul(shown(L[6 + k, a]), force))
+        for k, force in enumerate(applied):
+            made.add_linear(i, mul(-1, mul(shown(L[k, a]), force)))
         for b in range(a, len(ids)):
             made.add(i, ids[b], shown(_dot(L[:, a], [row[b] for row in ML])))
     return made

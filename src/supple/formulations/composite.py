@@ -20,13 +20,13 @@ from supple.formulations.affine import (
     shifted,
     turned,
 )
-from supple.formulations.folding import Folding
+from supple.formulations.closing import Closing
 from supple.formulations.quadratic import Quadratic
 from supple.robot.mechanism import Anchor, Closure, Mechanism
 from supple.robot.simplify import opened, regrouped, simplify
 
 
-class Composite(Folding):
+class Composite(Closing):
     """M and c in independent coordinates: composite inertias folded onto relative coordinates, loops solved by cofactors."""
 
     def __init__(self, mechanism: Mechanism, independent: list[str]) -> None:
@@ -118,7 +118,7 @@ class Composite(Folding):
         for j in reversed(path):
             frame, now = self.m.frames[j], self.kin.motions[j]
             a = self._swung(a, alpha, R, w, now.marker.r, now.marker.v_e)
-            if frame.parent >= 0 and not self._rigid_place(frame):
+            if frame.parent >= 0 and not self._rigid_place(frame.marker):
                 first = self.m.frames[frame.parent].ev.start
                 qdd = [Affine(0, {("e", first + k): 1}) for k in range(now.marker.Phi_d.shape[1])]
                 a = shifted(a, turned(R, [combined(row, qdd) for row in now.marker.Phi_d]))
@@ -173,8 +173,9 @@ def independent_names(mechanism: Mechanism) -> list[str]:
         found = _node_names(m, far.frame, any(k >= 3 for k in closure.forbidden))
         if not found:
             leg = m.frames[far.frame].leg
-            own = [c for c in m.coordinates if m.frames[c.frame].leg == leg and c.kind in ("passive", "elastic")]
-            found = [c.name for c in sorted(own, key=lambda c: c.kind != "passive")][: len(closure.forbidden)]
+            rank = {"passive": 0, "elastic": 1, "active": 2}
+            own = [c for c in m.coordinates if m.frames[c.frame].leg == leg and c.kind in rank]
+            found = [c.name for c in sorted(own, key=lambda c: rank[c.kind])][: len(closure.forbidden)]
         dependent |= set(found)
     names = {c.name for c in m.coordinates}
     return [c.name for c in mechanism.coordinates if c.name in names and c.name not in dependent]

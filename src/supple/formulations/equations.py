@@ -30,3 +30,4 @@ class Equations:
     energy: Function  # q v g -> kinetic and elastic (per frame), gravity, motors, dissipation
     outline: Function  # q -> points of the drawing, one array per frame
     outline_gradient: Function  # q direction -> their derivative along a displacement of q
+    coupling: str = "projection"  # how the loops are solved: a name in COUPLINGS

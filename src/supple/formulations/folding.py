@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import replace
 
 import numpy as np
 
-from supple.expr.function import Array
+from supple.expr.function import Array, symbols
 from supple.expr.node import Expr, Scalar, add, mul, sub
 from supple.expr.vector import (
-    axis_rotation,
     cross,
     cross_matrix,
-    dot,
     identity,
     is_zero,
     matmul,
@@ -25,25 +24,41 @@ from supple.expr.vector import (
 )
 from supple.formulations.affine import Affine, Unsupported, across, along, combined, friction, shifted, turned
 from supple.formulations.bodies import Motion, Port, body_quadratic, port_of
-from supple.formulations.kinematics import Kinematics, State, relative, state
+from supple.formulations.kinematics import Kinematics, MarkerMotion, State, state
 from supple.formulations.quadratic import Id, Quadratic
-from supple.robot.bodies.record import moved
-from supple.robot.mechanism import Anchor, Closure, Frame, Mechanism
+from supple.robot.bodies.record import Marker, moved
+from supple.robot.mechanism import Frame, Mechanism
 from supple.robot.simplify import opened, simplify
 
 
 class Folding:
     """Variables: ("s", j, k) slots of frame j (a, alpha in own axes at its reference point), ("v", k) a joint's own
-    acceleration, ("w", k) the absolute angular acceleration about a joint's axis, ("e", k) elastic, ("p", j, k) a node."""
+    acceleration, ("w", k) the absolute angular acceleration about a joint's axis, ("e", k) elastic, ("p", j, k) a node,
+    ("t", k) the force that holds an actuator to its given acceleration.
 
-    def __init__(self, mechanism: Mechanism, forward: bool) -> None:
+    The accelerations of the actuators in `prescribed` are given (all of them in an inverse model), those in `held` by a
+    force that is a variable; `loads` adds an input w, the wrenches at the named points."""
+
+    def __init__(
+        self,
+        mechanism: Mechanism,
+        forward: bool,
+        prescribed: Collection[str] | None = None,
+        held: Collection[str] = (),
+        loads: bool = False,
+    ) -> None:
         self.m = self._prepared(mechanism)
         self.forward = forward
+        every = () if forward else [c.name for c in mechanism.coordinates if c.kind == "active"]
+        self.prescribed = frozenset(every if prescribed is None else prescribed)
+        self.held = frozenset(held)
+        self.w = symbols("w", (len(mechanism.points), 6)) if loads else None
         self.original = mechanism
         self.inputs = state(mechanism)
         self.s: State = reordered(mechanism, self.m, self.inputs)
         self.kin = Kinematics(self.m, self.s)
         self.planar = self.m.planar
+        self.side = self.m.platform_side()
         self.c = [self._reference_point(j) for j in range(len(self.m.frames))]
         self.dependent: dict[Id, Affine] = {}  # variables of rigid legs, from what they share
         self.ports: dict[int, Port] = {}  # frame -> the port of its parent it sits on
@@ -77,7 +92,7 @@ class Folding:
     def _find_ports(self) -> None:
         taken: dict[int, set[int]] = {}
         for j, frame in enumerate(self.m.frames):
-            if frame.motion != "fixed" or frame.parent < 0:
+            if frame.motion != "fixed" or frame.parent < 0 or frame.parent in self.side:
                 continue
             port = port_of(j, frame.marker, taken.setdefault(frame.parent, set()), self.planar)
             if port is not None:
@@ -126,11 +141,25 @@ class Folding:
             for k, p in self.ports.items()
             if self.m.frames[k].parent == j
         ]
-        Z = body_quadratic(record, j, frame.ev.start, self.motion(j), ports, self.planar)
+        Z = body_quadratic(record, j, frame.ev.start, self.motion(j), ports, self.planar, self._applied(j))
         Z.drop([self.slot(j, k) for k in range(6) if k not in self.alive[j]])
         for port in ports:
             self._port_to_frame(Z, j, port)
         return Z
+
+    def _applied(self, j: int) -> Array:
+        """Forces of the loads on (a, alpha, qdd) of frame j's body."""
+        if self.w is None:
+            return zeros(0)
+        force, moment, elastic = zeros(3), zeros(3), zeros(len(self.m.frames[j].body.coordinates))
+        for anchor, wrench in zip(self.m.points.values(), self.w, strict=True):
+            if anchor.frame != j:
+                continue
+            m, T = self.kin.marker(anchor), self.kin.world[j][0].T
+            f, n = matvec(T, wrench[:3]), matvec(T, wrench[3:])
+            force, moment = plus(force, f), plus(moment, n, cross(minus(m.r, self.c[j]), f))
+            elastic = plus(elastic, matvec(m.Phi_d.T, f), m.couple(n))
+        return np.concatenate([force, moment, elastic])
 
     def _leaf(self, j: int) -> bool:
         used = {a.frame for c in self.m.closures for a in (c.first, c.second)} | {f.parent for f in self.m.frames}
@@ -200,14 +229,15 @@ class Folding:
     # Joints ---------------------------------------------------------------------------------------------------------
 
     def given(self, k: int) -> bool:
-        return not self.forward and self.m.coordinates[k].kind == "active"
+        """Whether an acceleration is known beforehand."""
+        return self.m.coordinates[k].name in self.prescribed - self.held
 
     def joint_force(self, k: int) -> Scalar:
-        """Friction of a coordinate, less the actuator's force in the forward model."""
+        """Friction of a coordinate, less the actuator's force where that is given."""
         c = self.m.coordinates[k]
         force = friction(c, self.s.v[k])
-        if self.forward and c.kind == "active":
-            force = sub(force, self.s.a[k])  # the input a of the forward model carries tau
+        if c.kind == "active" and c.name not in self.prescribed:
+            force = sub(force, self.s.a[k])  # the input a of such an actuator carries tau
         return force
 
     def frame_forms(self, j: int, parent: list[Affine] | None) -> list[Affine]:
@@ -225,8 +255,8 @@ class Folding:
         swing = cross(w, plus(cross(w, rho), scale(2, now.marker.v_e)))
         at = shifted(shifted(parent[:3], across(parent[3:], rho)), swing)
         spin = parent[3:]
-        if not self._rigid_place(frame):
-            at, spin = self._bent(j, at, spin)
+        if not self._rigid_place(frame.marker):
+            at, spin = self._bent(i, now.marker, at, spin)
         return at + spin
 
     def _from_joint(self, j: int, a: list[Affine], alpha: list[Affine], grounded: bool) -> list[Affine]:
@@ -235,7 +265,8 @@ class Folding:
         w, k = now.omega, frame.v.start
         if frame.motion == "revolute":
             alpha = shifted(alpha, cross(w, scale(self.s.v[k], frame.axis)))
-            if self.given(k) or not (grounded or is_zero(self.m.coordinates[k].inertia)):
+            motor = self.m.coordinates[k]
+            if self.given(k) or motor.name in self.held or not (grounded or is_zero(motor.inertia)):
                 alpha = along(alpha, frame.axis, ("v", k))
             else:
                 own = combined(frame.axis, alpha)
@@ -249,9 +280,8 @@ class Folding:
         c = self.c[j]
         return shifted(shifted(a, across(alpha, c)), cross(w, cross(w, c))) + alpha
 
-    def _bent(self, j: int, a: list[Affine], alpha: list[Affine]) -> tuple[list[Affine], list[Affine]]:
-        """Adds what the relative elastic coordinates of the parent's body do to a place on it."""
-        i, m = self.m.frames[j].parent, self.kin.motions[j].marker
+    def _bent(self, i: int, m: MarkerMotion, a: list[Affine], alpha: list[Affine]) -> tuple[list[Affine], list[Affine]]:
+        """Adds what the relative elastic coordinates of frame i's body do to a place on it."""
         first = self.m.frames[i].ev.start
         qdd = [Affine(0, {("e", first + k): 1}) for k in range(m.Phi_d.shape[1])]
         a = [x + combined(m.Phi_d[n], qdd) for n, x in enumerate(a)]
@@ -260,8 +290,8 @@ class Folding:
         alpha = [x + t + r for x, t, r in zip(alpha, turn if m.B is None else turned(m.B, turn), rest, strict=True)]
         return a, alpha
 
-    def _rigid_place(self, frame: Frame) -> bool:
-        return is_zero(frame.marker.Phi_d) and is_zero(frame.marker.Phi_r)
+    def _rigid_place(self, marker: Marker) -> bool:
+        return is_zero(marker.Phi_d) and is_zero(marker.Phi_r)
 
     def _relative_place(self, frame: Frame) -> bool:
         """Whether all coordinates that move a frame's place are relative ones."""
@@ -301,6 +331,9 @@ class Folding:
         Z.add_linear(x, force)
         if not is_zero(inertia):
             Z.add(x, x, inertia)
+        if self.m.coordinates[k].name in self.held:
+            Z.add(x, ("t", k), -1)
+            Z.add_linear(("t", k), self.s.a[k])
         if absolute and parent is not None and not is_zero(force):
             axis = matvec(frame.marker.rotation, frame.axis)
             for n in range(3):
@@ -321,7 +354,7 @@ class Folding:
                 Z.add_linear(self.slot(frame.parent, 3 + n), mul(-1, back[n]))
 
     def _movable(self, frame: Frame) -> bool:
-        return self._rigid_place(frame) or self._relative_place(frame)
+        return self._rigid_place(frame.marker) or self._relative_place(frame)
 
     def chain_forms(self, j: int) -> list[Affine]:
         """Slots of a frame as forms of its group's variables."""
@@ -333,129 +366,6 @@ class Folding:
 
     def _is_given(self, x: Id) -> bool:
         return isinstance(x, tuple) and x[0] == "v" and self.given(x[1])
-
-    # Loops ----------------------------------------------------------------------------------------------------------
-
-    def _shared(self, closure: Closure, anchor: Anchor) -> tuple[int, ...]:
-        """Slots of an anchor's frame that its closure ties to the other side."""
-        linear = [k for k in closure.forbidden if k < 3]
-        turning = [k for k in closure.forbidden if k >= 3]
-        wanted = 2 if self.planar else 3
-        if len(linear) != wanted:
-            raise Unsupported(f"the closure {closure.name!r} lets its ends slide")
-        if turning and not (len(turning) == (1 if self.planar else 3)):
-            raise Unsupported(f"the closure {closure.name!r} ties some rotations only")
-        return (0, 1, 2) + ((3, 4, 5) if turning else ())
-
-    def far_side(self, closure: Closure) -> tuple[Anchor, Anchor]:
-        """The anchor on the root and the one on the leg."""
-        near, far = (closure.first, closure.second) if closure.first.frame == self.root else (closure.second, closure.first)
-        if near.frame != self.root or far.frame < 0:
-            raise Unsupported(f"the closure {closure.name!r} does not meet the platform or the first leg")
-        if self.ports and not is_zero(minus(far.marker.position, self.c[far.frame])):
-            raise Unsupported(f"the closure {closure.name!r} shares its link with another")
-        return near, far
-
-    def _loop_rows(self, closure: Closure) -> list[Affine]:
-        """The equations of a closing joint: relative accelerations that must vanish, in the second anchor's axes."""
-        if closure.slides:
-            return self._sliding_rows(closure)
-        near, far = closure.second, closure.first
-        if near.frame < 0:
-            near, far = far, near
-        own = self._at_anchor(near, self.chain_forms(near.frame))
-        if far.frame < 0:
-            R, spin = self.kin.world[near.frame][0].T, zeros(3)
-            other = [Affine(mul(-1, g)) for g in self.s.g] + [Affine() for _ in range(3)]
-        else:
-            R, spin = self.relative(near.frame, far.frame), self.kin.motions[far.frame].omega
-            other = self._at_anchor(far, self.chain_forms(far.frame))
-        bias = cross(self.kin.motions[near.frame].omega, matvec(R, spin))
-        apart = [x + y * -1 for x, y in zip(own[:3], turned(R, other[:3]), strict=True)]
-        turning = [x + y * -1 + z for x, y, z in zip(own[3:], turned(R, other[3:]), bias, strict=True)]
-        marker = near.marker.rotation.T
-        twist = turned(marker, apart) + turned(marker, turning)
-        return [twist[k] for k in closure.forbidden]
-
-    def _sliding_rows(self, closure: Closure) -> list[Affine]:
-        """The equations of a joint whose ends slide apart by d: second derivatives in the first anchor's turning axes."""
-        R, d = relative(self.kin, closure.first, closure.second)
-        to_first = (self.kin.marker(closure.first).R.T, matmul(R, self.kin.marker(closure.second).R.T))
-        spins, rates, linear, turning = [], [], [], []
-        for anchor, T in zip((closure.first, closure.second), to_first, strict=True):
-            spin, _, _, rate = self.kin.twist(anchor)
-            spins.append(matvec(T, spin))
-            rates.append(matvec(T, rate))
-            still = [Affine(mul(-1, g)) for g in self.s.g] + [Affine() for _ in range(3)]
-            forms = still if anchor.frame < 0 else self._at_anchor(anchor, self.chain_forms(anchor.frame))
-            linear.append(turned(T, forms[:3]))
-            turning.append(turned(T, forms[3:]))
-        apart = minus(minus(rates[1], rates[0]), cross(spins[0], d))
-        swing = cross(spins[0], plus(cross(spins[0], d), scale(2, apart)))
-        swung = shifted(shifted(linear[0], across(turning[0], d)), swing)
-        twisted = shifted(turning[0], cross(spins[0], spins[1]))
-        twist = [x + y * -1 for x, y in zip(linear[1] + turning[1], swung + twisted, strict=True)]
-        return [twist[k] for k in closure.forbidden]
-
-    def _at_anchor(self, anchor: Anchor, slots: list[Affine]) -> list[Affine]:
-        """Accelerations at an anchor in its frame's axes, from the frame's slots."""
-        rho, w = minus(anchor.marker.position, self.c[anchor.frame]), self.kin.motions[anchor.frame].omega
-        return shifted(shifted(slots[:3], across(slots[3:], rho)), cross(w, cross(w, rho))) + slots[3:]
-
-    def _closing_friction(self, closure: Closure, frames: list[int], Z: Quadratic) -> None:
-        """Friction of a joint that a closure has taken over acts between the spins of its two links."""
-        if closure.turning is None or closure.about is None or is_zero(closure.turning.viscous + closure.turning.coulomb):
-            return
-        first, second = closure.first.frame, closure.second.frame
-        spin_first = self.kin.motions[first].omega if first >= 0 else zeros(3)
-        R = self.relative(second, first) if first >= 0 else self.kin.world[second][0].T
-        rate = dot(closure.about, minus(matvec(R, spin_first), self.kin.motions[second].omega))
-        force = friction(closure.turning, rate)
-        for j, axis, way in ((second, closure.about, -1), (first, matvec(R.T, closure.about), 1)):
-            if j in frames:
-                for n in range(3):
-                    if 3 + n in self.alive[j] and not is_zero(axis[n]):
-                        Z.add_linear(self.slot(j, 3 + n), mul(way, mul(force, axis[n])))
-
-    def relative(self, j: int, r: int) -> Array:
-        """Rotation from frame r's axes to frame j's; planar angles are added before their sine is taken."""
-        if self.planar:
-            angle = sub(self._angle(r), self._angle(j))
-            k = self._normal_axis(j)
-            if k == self._normal_axis(r):
-                axis = zeros(3)
-                axis[k] = 1
-                constant = matmul(self._constant(j).T, self._constant(r))
-                if is_zero(minus(matvec(constant, axis), axis)):
-                    return (
-                        matmul(constant, axis_rotation(axis, angle))
-                        if not is_zero(constant - identity())
-                        else axis_rotation(axis, angle)
-                    )
-        return matmul(self.kin.world[j][0].T, self.kin.world[r][0])
-
-    def _angle(self, j: int) -> Scalar:
-        """Sum of the planar angles from the base to a frame, about its normal."""
-        total: Scalar = 0
-        while j >= 0:
-            frame = self.m.frames[j]
-            k = self._normal_axis(j)
-            if frame.motion == "revolute":
-                total = add(total, mul(frame.axis[k], self.s.q[frame.q.start]))
-            if frame.parent >= 0 and not is_zero(frame.marker.Phi_r):
-                phi = matvec(frame.marker.Phi_r, self.kin.motions[frame.parent].qe)
-                total = add(
-                    total, dot(matvec(frame.marker.rotation.T, phi), vector(*(1 if n == k else 0 for n in range(3))))
-                )
-            j = frame.parent
-        return total
-
-    def _constant(self, j: int) -> Array:
-        R = identity()
-        while j >= 0:
-            R = matmul(self.m.frames[j].marker.rotation, R)
-            j = self.m.frames[j].parent
-        return R
 
 
 def reordered(old: Mechanism, new: Mechanism, given: State) -> State:

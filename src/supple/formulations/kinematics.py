@@ -48,6 +48,11 @@ def state(mechanism: Mechanism) -> State:
     return State(symbols("q", mechanism.nq), symbols("v", mechanism.nv), symbols("a", mechanism.nv), symbols("g", 3))
 
 
+def inputs(s: State) -> dict[str, Array]:
+    """The inputs a Function of the state has."""
+    return {"q": s.q, "v": s.v, "a": s.a, "g": s.g}
+
+
 @dataclass(frozen=True)
 class MarkerMotion:
     """A marker of a deformed body, in the body's axes: rotation E R0, position, and how its spin follows the coordinates.

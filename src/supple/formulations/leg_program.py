@@ -15,8 +15,9 @@ from supple.expr.passes.hoist import split
 from supple.expr.program import Program
 from supple.expr.vector import zeros
 from supple.formulations.affine import Unsupported
-from supple.formulations.articulated import Articulated, Solution
+from supple.formulations.articulated import Articulated, Stuck
 from supple.formulations.quadratic import Quadratic
+from supple.formulations.solution import Solution
 from supple.robot.mechanism import Coordinate, Frame, Mechanism
 from supple.robot.simplify import opened, simplify
 
@@ -24,12 +25,15 @@ from supple.robot.simplify import opened, simplify
 def leg_program(mechanism: Mechanism, forward: bool) -> Program:
     """The inverse or forward model of a platform on identical legs."""
     simple = opened(simplify(mechanism))
-    legs = _legs(simple)
+    legs = leg_frames(simple)
     varying = Varying(len(legs))
-    template = _template(simple, legs, varying)
+    template = leg_template(simple, legs, varying)
     method = Leg(template, forward)
     common, prepare = _prepared(method)
-    gather, spread = _leg_functions(method, common, varying)
+    try:
+        gather, spread = _leg_functions(method, common, varying)
+    except Stuck as leg:
+        raise Unsupported("rigid legs whose actuators are held by forces") from leg
     meet = _meeting(method, common)
     return _program(mechanism, simple, template, legs, varying, (prepare, gather, meet, spread), forward)
 
@@ -96,11 +100,14 @@ class Leg(Articulated):
         return mechanism
 
 
-def _legs(m: Mechanism) -> list[list[int]]:
-    """Frames of every leg, in the same order."""
+def leg_frames(m: Mechanism) -> list[list[int]]:
+    """Frames of every leg, in the same order; links fixed to the base belong to none."""
     if m.platform is None:
         raise Unsupported("a robot without a platform of its own")
-    chain = m.platform_chain()
+    if m.frames[m.platform].body.flexible:
+        raise Unsupported("a platform that bends")
+    fixed = [i for i, f in enumerate(m.frames) if not f.leg and f.parent < 0 and f.motion == "fixed" and not f.body.flexible]
+    chain = m.platform_chain() + fixed
     names = list(dict.fromkeys(f.leg for i, f in enumerate(m.frames) if i not in chain))
     legs = [[i for i, f in enumerate(m.frames) if i not in chain and f.leg == name] for name in names]
     templates = {m.frames[i].template for leg in legs for i in leg}
@@ -112,7 +119,7 @@ def _legs(m: Mechanism) -> list[list[int]]:
     return legs
 
 
-def _template(m: Mechanism, legs: list[list[int]], varying: Varying) -> Mechanism:
+def leg_template(m: Mechanism, legs: list[list[int]], varying: Varying) -> Mechanism:
     """The platform and one leg that stands for all."""
     inside = {i for leg in legs for i in leg}
     shared = [i for i in range(len(m.frames)) if i not in inside]

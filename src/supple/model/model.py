@@ -17,8 +17,10 @@ import numpy.typing as npt
 
 from supple.backends.interpreter import Interpreted, interpret
 from supple.errors import SuppleError
+from supple.formulations.chains import chains
 from supple.formulations.equations import Equations
 from supple.model.algebra import Array, least_squares, null_space, one_thread
+from supple.model.couplings import COUPLINGS, Tree, massless
 from supple.robot.mechanism import Mechanism
 
 
@@ -160,23 +162,17 @@ class Model:
 
     def _constrained(self, q: Array, c: Array, A: Array, wanted: Array, applied: Array) -> tuple[Array, Array]:
         """a of M a + c = applied + A^T lam with A a = wanted, and lam of least norm."""
-        M = self.mass(q)
-        Z, _, _ = null_space(A)
-        a = least_squares(A, wanted)
-        if Z.shape[1]:
-            reduced = Z.T @ M @ Z
-            try:
-                y = np.linalg.solve(reduced, Z.T @ (applied - c - M @ a))
-            except np.linalg.LinAlgError as error:
-                raise SuppleError(self.massless(reduced, Z)) from error
-            a = a + Z @ y
-        return a, least_squares(A.T, M @ a + c - applied)
+        kinds = [x.kind for x in self.mechanism.coordinates]
+        tree = Tree(self.mass(q), c, A, wanted, applied, self.names, kinds, self._chains)
+        return COUPLINGS[self.equations.coupling](tree)
+
+    @cached_property
+    def _chains(self) -> list[npt.NDArray[np.int_]]:
+        return [np.array(chain.v, dtype=int) for chain in chains(self.mechanism)]
 
     def massless(self, reduced: Array, Z: Array) -> str:
         """Words for a mass matrix that is singular on the motions of the robot."""
-        _, shapes = np.linalg.eigh(reduced)
-        worst = int(np.argmax(np.abs(Z @ shapes[:, 0])))
-        return f"nothing has inertia against the motion of {self.names[worst]!r}; give the link it moves a body with mass"
+        return massless(reduced, Z, self.names)
 
     def reduced(self, q: Array, v: Array, independent: Sequence[int], **loads: Any) -> tuple[Array, Array]:
         """M and c of the closed robot in the independent coordinates (eq. 44): generalised forces = M a + c."""

@@ -50,21 +50,21 @@ def values(model: Model, q: Array) -> Array:
 def posture(model: Model, at: Mapping[str, float] | None = None, assembly: str | None = None) -> Array:
     """The undeformed, closed posture with the given joint values or platform pose; the rest comes from home."""
     q = start(model, assembly)
-    wanted = _wanted(model, at or {}, q)
+    wanted = held_values(model, at or {}, q)
     free = [i for i, c in enumerate(model.mechanism.coordinates) if c.kind != "elastic" and i not in wanted]
     if not model.mechanism.closures:
-        return _placed(model, q, wanted, 1.0)
-    direct = close(model, _placed(model, q, wanted, 1.0), free)
+        return placed(model, q, wanted, 1.0)
+    direct = close(model, placed(model, q, wanted, 1.0), free)
     if direct is not None:
         return direct
     joints = [i for i, c in enumerate(model.mechanism.coordinates) if c.kind != "elastic"]
     shut = close(model, q, joints)
     if shut is None:
-        raise PoseError(_open_loop(model, q, "at the assembly guess of the file; change assembly: in the robot file"))
+        raise PoseError(open_loop(model, q, "at the assembly guess of the file; change assembly: in the robot file"))
     return _walk(model, shut, wanted, free)
 
 
-def _wanted(model: Model, at: Mapping[str, float], q: Array) -> dict[int, float]:
+def held_values(model: Model, at: Mapping[str, float], q: Array) -> dict[int, float]:
     """Velocity index -> value to hold, from what was asked and the home pose."""
     names, kinds = model.names, {c.name: c.kind for c in model.mechanism.coordinates}
     for name in at:
@@ -91,7 +91,7 @@ def _wanted(model: Model, at: Mapping[str, float], q: Array) -> dict[int, float]
     if all(kinds[n] == "active" for n in asked):
         home = {n: float(x) for n, x in model.mechanism.home.items()}
         if any(kinds[n] == "platform" for n in home) and not asked:
-            return _wanted(model, {n: x for n, x in home.items() if kinds[n] == "platform"}, q)
+            return held_values(model, {n: x for n, x in home.items() if kinds[n] == "platform"}, q)
         asked = {n: home.get(n, float(values(model, q)[names.index(n)])) for n in names if kinds[n] == "active"} | asked
     return {names.index(n): x for n, x in asked.items()}
 
@@ -101,7 +101,7 @@ def _solvable(model: Model, whole: dict[str, float], asked: dict[str, float]) ->
     return whole if len(model.active) >= len(whole) else asked
 
 
-def _placed(model: Model, q: Array, wanted: Mapping[int, float], share: float) -> Array:
+def placed(model: Model, q: Array, wanted: Mapping[int, float], share: float) -> Array:
     """q with the wanted coordinates moved by a share of the way to their values."""
     now = values(model, q)
     made = q.copy()
@@ -150,14 +150,14 @@ def _walk(model: Model, q: Array, wanted: Mapping[int, float], free: list[int]) 
     done, step = 0.0, 0.25
     while done < 1.0:
         step = min(step, 1.0 - done)
-        ahead = close(model, _placed(model, q, wanted, step / (1.0 - done)), free, iterations=15)
+        ahead = close(model, placed(model, q, wanted, step / (1.0 - done)), free, iterations=15)
         if ahead is None:
             step *= 0.5
             if step < 1e-3:
                 goal = ", ".join(f"{model.names[i]}={x:g}" for i, x in list(wanted.items())[:6])
-                stuck = _placed(model, q, wanted, 1.0)
+                stuck = placed(model, q, wanted, 1.0)
                 raise PoseError(
-                    _open_loop(model, stuck, f"at {goal}; the pose is out of reach (reached {done:.0%} of the way)")
+                    open_loop(model, stuck, f"at {goal}; the pose is out of reach (reached {done:.0%} of the way)")
                 )
         else:
             q, done = ahead, done + step
@@ -165,7 +165,7 @@ def _walk(model: Model, q: Array, wanted: Mapping[int, float], free: list[int]) 
     return q
 
 
-def _open_loop(model: Model, q: Array, where: str) -> str:
+def open_loop(model: Model, q: Array, where: str) -> str:
     """Words for loops that do not close: which one, by how much."""
     joints = [i for i, c in enumerate(model.mechanism.coordinates) if c.kind in ("passive",)]
     best, residual = q, model.residual(q)

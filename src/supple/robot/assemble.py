@@ -168,7 +168,7 @@ class _Assembly:
             anchor = Anchor(anchor.frame, fixed_marker(zeros(3), R))
         else:
             self.orientation = quaternion(turns(entry.part.rotate))
-        pieces = self.bodies.pieces(entry.part.body, self.skeleton.normal_at(anchor))
+        pieces = self.bodies.pieces(entry.part.body, self.skeleton.normal_at(anchor), floating=True)
         self.platform = self.skeleton.add_frame(
             "platform",
             anchor,

@@ -5,85 +5,32 @@ Values stay as written (`Quantity`) until `resolve` evaluates them in the scope 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from numbers import Real
 from typing import Annotated, Any, Literal
 
-from pydantic import (
-    BaseModel,
-    ConfigDict,
-    Field,
-    GetCoreSchemaHandler,
-    GetJsonSchemaHandler,
-    StringConstraints,
+from pydantic import Field, StringConstraints
+
+from supple.robot.body_entries import Beam as Beam
+from supple.robot.body_entries import Body as Body
+from supple.robot.body_entries import Damping as Damping
+from supple.robot.body_entries import Inertia as Inertia
+from supple.robot.body_entries import Rayleigh as Rayleigh
+from supple.robot.body_entries import Rigid as Rigid
+from supple.robot.fields import (
+    Angle,
+    Direction,
+    Identifier,
+    Length,
+    Model,
+    Name,
+    Q,
+    Reference,
+    Rotation,
+    Size,
+    Vector,
+    one_of,
 )
-from pydantic import model_validator as _model_validator
-from pydantic_core import CoreSchema, PydanticCustomError, core_schema
-
-from supple.robot.quantity import QuantityError, parse
-
-
-@dataclass(frozen=True)
-class Q:
-    """Marks a field as a quantity of a dimension, with bounds that are checked once it has a value."""
-
-    dimension: str
-    above: float | None = None
-    least: float | None = None
-    below: float | None = None
-    most: float | None = None
-    whole: bool = False
-
-    def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
-        return core_schema.no_info_plain_validator_function(_parsed)
-
-    def __get_pydantic_json_schema__(self, schema: CoreSchema, handler: GetJsonSchemaHandler) -> dict[str, Any]:
-        return {
-            "anyOf": [{"type": "number"}, {"type": "string"}],
-            "description": f"{self.dimension}, SI without a unit; may use parameters and + - * / ^",
-        }
-
-
-def _parsed(raw: Any) -> Any:
-    try:
-        return parse(raw)
-    except QuantityError as error:
-        raise PydanticCustomError("quantity", "{reason}", {"reason": str(error)}) from error
-
-
-Number = Annotated[Any, Q("number")]
-Ratio = Annotated[Any, Q("number", least=0)]
-Angle = Annotated[Any, Q("angle")]
-Length = Annotated[Any, Q("length")]
-Size = Annotated[Any, Q("length", above=0)]
-Vector = Annotated[list[Length], Field(min_length=3, max_length=3)]
-Direction = Literal["x", "y", "z", "-x", "-y", "-z"] | Annotated[list[Number], Field(min_length=3, max_length=3)]
-Name = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_][A-Za-z0-9_.\-]{0,63}$")]
-Identifier = Annotated[str, StringConstraints(pattern=r"^[A-Za-z_][A-Za-z0-9_]{0,63}$")]
-Reference = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_][A-Za-z0-9_.\-/]{0,129}$")]
-Rotation = dict[Literal["x", "y", "z"], Angle]
-
-
-class Model(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True, validate_default=True)
-
-    def relation(self, numbers: Any) -> str | None:
-        """What is wrong between the values of this part (`numbers`: the part with its values)."""
-        return None
-
-
-def one_of(*keys: str) -> Any:
-    """A validator: exactly one of these keys must be there."""
-
-    def check(self: Any) -> Any:
-        given = [k for k in keys if getattr(self, k) is not None]
-        if len(given) != 1:
-            wanted = ", ".join(keys)
-            found = "none is given" if not given else f"{' and '.join(given)} are given"
-            raise PydanticCustomError("one_of", "needs exactly one of {wanted}; {found}", {"wanted": wanted, "found": found})
-        return self
-
-    return _model_validator(mode="after")(check)
+from supple.robot.motions import Motion
 
 
 class Parameter(Model):
@@ -151,76 +98,6 @@ class Section(Model):
     box: Box | None = None
     properties: Properties | None = None
     _one = one_of("rectangle", "circle", "tube", "box", "properties")
-
-
-class Rayleigh(Model):
-    """D = alpha M + beta K."""
-
-    alpha: Annotated[Any, Q("rate", least=0)] = 0
-    beta: Annotated[Any, Q("time", least=0)] = 0
-
-
-class Damping(Model):
-    """rayleigh: D = alpha M + beta K; modal: ratio of every mode of the body clamped at its origin;
-    structural: loss factor eta of K (1 + j eta), twice the modal ratio."""
-
-    rayleigh: Rayleigh | None = None
-    modal: Ratio | None = None
-    structural: Ratio | None = None
-    _one = one_of("rayleigh", "modal", "structural")
-
-
-class Inertia(Model):
-    """Entries of the inertia matrix (xy is the matrix entry, the negative of the product of inertia)."""
-
-    xx: Annotated[Any, Q("inertia", least=0)] = 0
-    yy: Annotated[Any, Q("inertia", least=0)] = 0
-    zz: Annotated[Any, Q("inertia", least=0)] = 0
-    xy: Annotated[Any, Q("inertia")] = 0
-    xz: Annotated[Any, Q("inertia")] = 0
-    yz: Annotated[Any, Q("inertia")] = 0
-
-
-class Rigid(Model):
-    """A rigid body: centre and inertia about it, or first moments and inertia about the link's origin."""
-
-    mass: Annotated[Any, Q("mass", least=0)]
-    centre: Vector | None = None
-    first_moments: Annotated[list[Annotated[Any, Q("first moment of mass")]], Field(min_length=3, max_length=3)] | None = (
-        None
-    )
-    inertia: Inertia | None = None
-    inertia_at_origin: Inertia | None = None
-
-    def relation(self, numbers: Any) -> str | None:
-        if self.centre is not None and self.first_moments is not None:
-            return "centre and first_moments say the same; give one of them"
-        if self.inertia is not None and self.inertia_at_origin is not None:
-            return "inertia and inertia_at_origin say the same; give one of them"
-        if numbers.mass == 0 and self.first_moments is not None:
-            return "a body without mass has no first_moments"
-        return None
-
-
-class Beam(Model):
-    """A beam from the link's origin (or `start`) along `axis`; elements: 0 makes it rigid."""
-
-    length: Size
-    section: Name
-    material: Name
-    elements: Annotated[Any, Q("number", least=0, most=200, whole=True)] = 1
-    segments: Annotated[Any, Q("number", least=1, most=50, whole=True)] = 1
-    theory: Literal["euler_bernoulli", "timoshenko"] = "euler_bernoulli"
-    axis: Direction = "x"
-    up: Direction | None = None
-    start: Vector | None = None
-    damping: Damping | None = None
-
-
-class Body(Model):
-    rigid: Rigid | None = None
-    beam: Beam | None = None
-    _one = one_of("rigid", "beam")
 
 
 Stiffness = Annotated[Any, Q("translational stiffness", above=0)]
@@ -385,3 +262,4 @@ class Robot(Model):
     points: dict[Name, Point] = {}
     assembly: dict[Name, dict[Reference, Annotated[Any, Q("angle or length")]]] = {}
     home: dict[Reference, Annotated[Any, Q("angle or length")]] = {}
+    motions: dict[Name, Motion] = {}

@@ -3,17 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any
 
+import numpy as np
+
+from supple.errors import SuppleError
 from supple.robot import description as spec
-from supple.robot.bodies.beam import BeamSpec, beam_body
+from supple.robot.bodies.beam import BeamSpec, beam_body, beam_marker
 from supple.robot.bodies.damping import damped
-from supple.robot.bodies.record import Array, Body, eye, moved, zeros
+from supple.robot.bodies.fe_model import cleaned
+from supple.robot.bodies.record import Array, Body, Marker, eye, moved, moved_marker, zeros
+from supple.robot.bodies.reduced_beam import reduced_beam
 from supple.robot.bodies.rigid import rigid_body
 from supple.robot.bodies.section import cross_section
 from supple.robot.entries import EntryError, resolved
+from supple.robot.flexible_bodies import FlexibleBodies, Shape, reduction_of
 from supple.robot.geometry import beam_frame, direction, point
 from supple.robot.reader import Description
 from supple.robot.values import is_number
@@ -29,6 +35,16 @@ class Piece:
     beam: BeamSpec | None = None
     R: Array = field(default_factory=eye)
     p: Array = field(default_factory=lambda: zeros(3))
+    V: Array | None = None  # a reduced beam's nodal coordinates from its own
+    shape: Shape | None = None  # of a finite-element body: where things may sit on it
+
+    def section(self, fraction: Any) -> Marker:
+        """The beam's section at a fraction of its length, in the stretch's frame and axes."""
+        assert self.beam is not None
+        marker = beam_marker(self.beam, fraction)
+        if self.V is not None:
+            marker = replace(marker, Phi_d=_product(marker.Phi_d, self.V), Phi_r=_product(marker.Phi_r, self.V))
+        return replace(moved_marker(marker, self.R, self.p), rotation=eye())
 
 
 class LinkBodies:
@@ -42,24 +58,38 @@ class LinkBodies:
         self.materials: Mapping[str, spec.Material] = resolved(description, "materials")
         self.sections: Mapping[str, spec.Section] = resolved(description, "sections")
         self.damping: spec.Damping | None = resolved(description, "damping")
+        self.flexible = FlexibleBodies(self.materials, self.sections, description.folder, rigid)
         self.made: dict[Any, list[Piece]] = {}  # of named bodies, which legs share
 
-    def pieces(self, given: str | spec.Body | None, normal: Array) -> list[Piece]:
-        """The pieces of a link: one, or one per segment of a segmented beam."""
+    def pieces(self, given: str | spec.Body | None, normal: Array, floating: bool = False) -> list[Piece]:
+        """The pieces of a link: one, or one per segment of a segmented beam. A platform's body is `floating`."""
         if given is None:
             return [Piece(Body())]
         if not isinstance(given, str):
-            return self.body_pieces(given, normal)
-        key = (given, *normal)
+            return self.body_pieces(given, normal, floating)
+        key = (given, floating, *normal)
         if key not in self.made:
-            self.made[key] = self.body_pieces(self.bodies[given], normal)
+            self.made[key] = self.body_pieces(self.bodies[given], normal, floating)
         return self.made[key]
 
-    def body_pieces(self, body: spec.Body, normal: Array) -> list[Piece]:
+    def body_pieces(self, body: spec.Body, normal: Array, floating: bool) -> list[Piece]:
         if body.rigid is not None:
             return [Piece(_checked(rigid_body(body.rigid)))]
+        if body.plate is not None or body.fe is not None:
+            return [self.flexible_piece(body, floating)]
         assert body.beam is not None
         return self.beam_pieces(body.beam, normal)
+
+    def flexible_piece(self, body: spec.Body, floating: bool) -> Piece:
+        if self.planar:
+            raise EntryError("plates and finite elements need a spatial robot; write space: spatial")
+        try:
+            made, shape = self.flexible.body(body, floating)
+        except SuppleError as error:
+            raise EntryError(str(error)) from error
+        own = body.plate or body.fe
+        assert own is not None
+        return Piece(damped(_checked(made), own.damping or self.damping), shape=shape)
 
     def beam_pieces(self, beam: spec.Beam, normal: Array) -> list[Piece]:
         material = self.materials[beam.material]
@@ -72,11 +102,20 @@ class LinkBodies:
         elements = 0 if self.rigid else int(beam.elements)
         shear = beam.theory == "timoshenko"
         made = BeamSpec(length, section, material.E, G, material.rho, elements, self.planar, shear)
-        body = damped(_checked(beam_body(made)), beam.damping or self.damping)
+        whole, V = _checked(beam_body(made)), None
+        if beam.reduction is not None and elements:
+            whole, V = self.reduced_beam(made, whole, beam.reduction)
+        body = damped(whole, beam.damping or self.damping)
         start = point(beam.start)
-        first = Piece(moved(body, R, start), made, R, start)
-        rest = Piece(moved(body, R, zeros(3)), made, R, zeros(3))
+        first = Piece(moved(body, R, start), made, R, start, V)
+        rest = Piece(moved(body, R, zeros(3)), made, R, zeros(3), V)
         return [first] + [rest] * (segments - 1)
+
+    def reduced_beam(self, made: BeamSpec, whole: Body, given: Any) -> tuple[Body, Array]:
+        try:
+            return reduced_beam(made, whole, *reduction_of(given))
+        except SuppleError as error:
+            raise EntryError(f"reduction: {error}") from error
 
     def up(self, beam: spec.Beam, x: Array, normal: Array) -> Array:
         if self.planar:
@@ -88,6 +127,11 @@ class LinkBodies:
         return direction("z" if abs(float(x[2])) < 1 - 1e-9 else "x")
 
 
+def _product(Phi: Array, V: Array) -> Array:
+    found = Phi.astype(float) @ V
+    return cleaned(found, np.abs(found).max(axis=1, initial=0.0)[:, None])
+
+
 def _checked(body: Body) -> Body:
     """The body, if all its numbers are ones that a machine can compute with."""
     numbers: list[Any] = [body.mass]
@@ -97,3 +141,21 @@ def _checked(body: Body) -> Body:
         if is_number(number) and not abs(number) <= _LARGEST:
             raise EntryError("its mass, inertia or stiffness is out of range; check its sizes and units")
     return body
+
+
+def flexible_bodies(description: Description) -> dict[str, tuple[Body, dict[str, Marker]]]:
+    """Named plates, finite-element bodies and reduced beams of a robot file, with the markers of their attachments."""
+    platform: spec.Platform | None = description.robot.platform
+    made: dict[str, tuple[Body, dict[str, Marker]]] = {}
+    link_bodies = LinkBodies(description, rigid=False)
+    normal = direction({"xy": "z", "xz": "-y", "yz": "x"}[description.robot.plane]) if link_bodies.planar else zeros(3)
+    for name, body in link_bodies.bodies.items():
+        beam = body.beam is not None and body.beam.reduction is not None
+        if not beam and body.plate is None and body.fe is None:
+            continue
+        try:
+            piece = link_bodies.pieces(name, normal, floating=platform is not None and platform.body == name)[0]
+        except EntryError as error:
+            raise SuppleError(description.tree.problem(("bodies", name), str(error))) from error
+        made[name] = piece.body, dict(piece.shape.every) if piece.shape is not None else {"end": piece.section(1)}
+    return made

@@ -114,6 +114,14 @@ class Mechanism:
             j = self.frames[j].parent
         return chain[::-1]
 
+    def platform_side(self) -> set[int]:
+        """The platform's frame and all that hang on it; empty without a platform."""
+        side: set[int] = set() if self.platform is None else {self.platform}
+        for j, frame in enumerate(self.frames):
+            if frame.parent in side:
+                side.add(j)
+        return side
+
     def indices(self, *kinds: Kind) -> list[int]:
         """Positions in v of the coordinates of these kinds."""
         return [i for i, c in enumerate(self.coordinates) if c.kind in kinds]

@@ -45,6 +45,13 @@ DIMENSIONS: dict[str, Dimension] = {
     "rotational stiffness": dimension(2, 1, -2),
     "translational damping": dimension(0, 1, -1),
     "rotational damping": dimension(2, 1, -1),
+    "angular acceleration": dimension(0, 0, -2),
+    "jerk": dimension(1, 0, -3),
+    "angular jerk": dimension(0, 0, -3),
+    "impulse": dimension(1, 1, -1),
+    "angular impulse": dimension(2, 1, -1),
+    "translational stiffness per time": dimension(0, 1, -3),
+    "power": dimension(2, 1, -3),
 }
 _SYMBOLS = ("m", "kg", "s", "cycle")
 

@@ -25,14 +25,21 @@ class Description:
     robot: Robot
     parameters: Mapping[str, Value]
     tree: Tree
+    folder: Path | None = None  # in which files that the robot file names are looked for
 
 
 def read(path: Path, settings: Mapping[str, Any] | None = None) -> Description:
     """The Description of a robot file, with parameters replaced by `settings` (text, numbers or symbols)."""
-    return describe_text(read_text(path), shown(str(path), most=1000), settings, path.stem)
+    return describe_text(read_text(path), shown(str(path), most=1000), settings, path.stem, path.parent)
 
 
-def describe_text(text: str, file: str, settings: Mapping[str, Any] | None = None, name: str = "robot") -> Description:
+def describe_text(
+    text: str,
+    file: str,
+    settings: Mapping[str, Any] | None = None,
+    name: str = "robot",
+    folder: Path | None = None,
+) -> Description:
     """The Description of a robot file's text: structure, values and references judged together."""
     tree = read_tree(text, file)
     if not isinstance(tree.value, dict):
@@ -54,7 +61,7 @@ def describe_text(text: str, file: str, settings: Mapping[str, Any] | None = Non
     problems = [*structure, *scope.problems, *reference_problems(robot, tree, whole=not structure)]
     if problems:
         raise RobotFileError(problems)
-    return Description(robot, parameters, tree)
+    return Description(robot, parameters, tree, folder)
 
 
 def _kind(value: Any) -> str:

@@ -81,12 +81,24 @@ class _References:
             if self.missing(body, "bodies"):
                 known = self.written("bodies")
                 self.note(path, f"there is no body {body!r}", body, known, "define it under bodies")
-        elif body is not None and body.beam is not None:
-            for kind in ("material", "section"):
-                name = getattr(body.beam, kind)
-                if self.missing(name, f"{kind}s"):
-                    text, known = f"there is no {kind} {name!r}", self.written(f"{kind}s")
-                    self.note((*path, "beam", kind), text, name, known, f"define it under {kind}s")
+        elif body is not None:
+            for key in ("beam", "plate", "fe"):
+                self.check_uses(getattr(body, key), (*path, key))
+            ribs = body.plate.stiffeners if body.plate is not None else []
+            for number, rib in enumerate(ribs):
+                self.check_uses(rib, (*path, "plate", "stiffeners", number))
+
+    def check_uses(self, part: Any, path: Path_) -> None:
+        """Notes a material, section or attachment that a body names and nobody defines."""
+        for kind in ("material", "section"):
+            name = getattr(part, kind, None)
+            if name is not None and self.missing(name, f"{kind}s"):
+                text, known = f"there is no {kind} {name!r}", self.written(f"{kind}s")
+                self.note((*path, kind), text, name, known, f"define it under {kind}s")
+        root = getattr(part, "root", None)
+        if root is not None and root not in part.attachments:
+            text = f"there is no attachment {root!r}"
+            self.note((*path, "root"), text, root, part.attachments, "name it under attachments")
 
     def check_unused(self) -> None:
         for name in self.robot.bodies:

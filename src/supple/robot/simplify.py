@@ -295,7 +295,9 @@ def _with_point(body: Body, marker: Marker, mass: Any, turning: Any) -> Body:
 
 
 def opened(mechanism: Mechanism) -> Mechanism:
-    """Frames inserted at every node of a flexible body that carries a moving joint or closes a loop."""
+    """Frames inserted at every node of a flexible body that carries a moving joint or closes a loop.
+
+    A loop that closes on the platform's side keeps its anchor there: legs meet the platform in the platform's axes."""
     frames = list(mechanism.frames)
     made: dict[tuple[int, int], int] = {}
     extra: list[Frame] = []
@@ -321,11 +323,13 @@ def opened(mechanism: Mechanism) -> Mechanism:
     for index, frame in enumerate(frames):
         if frame.motion != "fixed" and frame.parent >= 0 and _bends(frame.marker):
             pending[index] = node(frame.parent, frame.marker, frame)
-    closures = []
+    closures, whole = [], mechanism.platform_side()
     moved_anchors: list[tuple[int, str, int]] = []
     for number, closure in enumerate(mechanism.closures):
         for side in ("first", "second"):
             anchor: Anchor = getattr(closure, side)
+            if anchor.frame in whole and closure.turning is None:
+                continue
             if anchor.frame >= 0 and _bends(anchor.marker):
                 bare = replace(anchor.marker, rotation=eye())
                 moved_anchors.append((number, side, node(anchor.frame, bare, frames[anchor.frame])))

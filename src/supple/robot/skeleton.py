@@ -3,27 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
 import numpy as np
 
 from supple.robot import description as spec
-from supple.robot.bodies.beam import BeamSpec, beam_marker
+from supple.robot.bodies.beam import BeamSpec
 from supple.robot.bodies.damping import damped
 from supple.robot.bodies.record import (
     Array,
     Body,
-    eye,
+    Marker,
     fixed_marker,
     is_zero,
-    moved_marker,
     offset_marker,
     zeros,
 )
 from supple.robot.bodies.spring import spring_body, spring_marker, spring_problem
 from supple.robot.entries import Entry, EntryError
+from supple.robot.flexible_bodies import Shape
 from supple.robot.geometry import direction, snapped
 from supple.robot.link_bodies import Piece
 from supple.robot.mechanism import Anchor, Coordinate, Frame, Kind, Motion
@@ -44,6 +43,7 @@ class Skeleton:
         self.nq = 0
         self.placed: dict[str, int] = {}  # link -> its frame
         self.beams: dict[str, list[tuple[int, Piece]]] = {}  # beam links -> frame and piece of each stretch
+        self.shapes: dict[str, Shape] = {}  # links with a finite-element body
         self.normals: list[Array] = []  # of the plane, in each frame
 
     # Frames ------------------------------------------------------------------------------------------------
@@ -120,13 +120,14 @@ class Skeleton:
     def add_pieces(self, entry: Entry, frame: int, pieces: list[Piece]) -> None:
         """Hangs the stretches of a beam behind its first, which `frame` carries."""
         self.placed[entry.name] = frame
+        if pieces[0].shape is not None:
+            self.shapes[entry.name] = pieces[0].shape
         if pieces[0].beam is None:
             return
         listed = [(frame, pieces[0])]
         for number, piece in enumerate(pieces[1:], start=2):
             last, before = listed[-1]
-            tip = moved_marker(beam_marker(_beam(before), 1), before.R, before.p)
-            anchor = Anchor(last, replace(tip, rotation=eye()))
+            anchor = Anchor(last, before.section(1))
             frame = self.add_frame(f"{entry.name}#{number}", anchor, entry, body=piece.body)
             listed.append((frame, piece))
         self.beams[entry.name] = listed
@@ -183,6 +184,9 @@ class Skeleton:
 
     def attach(self, link: str, p: Array, R: Array, on: str | None, entry: Entry) -> Anchor:
         """The anchor at p, R of a link's frame, carried by the nearest section of its beam."""
+        if link in self.shapes:
+            marker, offset = self.shapes[link].place(p, on)
+            return self.held(link, self.placed[link], marker, offset, R, entry)
         if on is not None and link not in self.beams:
             raise EntryError(f"on: {on!r} needs a beam; link {link!r} carries none; give the place by at:")
         if link == "base":
@@ -203,9 +207,11 @@ class Skeleton:
             offset = p
         index = min(int(fraction * count), count - 1)
         frame, piece = pieces[index]
-        marker = moved_marker(beam_marker(_beam(piece), fraction * count - index), piece.R, piece.p)
         offset = np.array([0 if isinstance(x, float) and abs(x) < 1e-12 else x for x in offset], dtype=object)
-        section = replace(marker, rotation=eye())
+        return self.held(link, frame, piece.section(fraction * count - index), offset, R, entry)
+
+    def held(self, link: str, frame: int, section: Marker, offset: Array, R: Array, entry: Entry) -> Anchor:
+        """The anchor at the end of a rigid arm `offset` on a section of a body."""
         if is_zero(offset) or not self.frames[frame].body.flexible:
             return Anchor(frame, offset_marker(section, offset, R))
         # an arm turns with its section by the finite rotation: without it a load on the arm has no pendulum stiffness

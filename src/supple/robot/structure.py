@@ -35,7 +35,8 @@ _ROUNDS = 40
 class Finding:
     """One of pydantic's errors, at its place in the file."""
 
-    def __init__(self, found: Mapping[str, Any], tree: Tree) -> None:
+    def __init__(self, found: Mapping[str, Any], tree: Tree, root: type[BaseModel] = Robot) -> None:
+        self.root = root
         self.kind = str(found["type"])
         self.loc = tuple(found["loc"])
         self.path = path_in_file(self.loc, tree)
@@ -69,16 +70,16 @@ class Finding:
         return _WORDS.get(self.kind, self.message[:1].lower() + self.message[1:])
 
     def hint(self) -> str:
-        allowed = _keys_at(self.loc[:-1])
+        allowed = _keys_at(self.loc[:-1], self.root)
         close = get_close_matches(str(self.loc[-1]), allowed, n=1)
         if close:
             return f"did you mean {close[0]!r}?"
         return f"known here: {', '.join(allowed)}" if allowed else "remove it"
 
 
-def structure_problems(error: ValidationError, tree: Tree) -> list[str]:
+def structure_problems(error: ValidationError, tree: Tree, root: type[BaseModel] = Robot) -> list[str]:
     """pydantic's findings, one line each, with the file's lines and a did-you-mean for misspelt keys."""
-    findings = [Finding(found, tree) for found in error.errors(include_url=False)]
+    findings = [Finding(found, tree, root) for found in error.errors(include_url=False)]
     meant = {(*f.path[:-1], f.hint().split("'")[1]) for f in findings if f.kind == "extra_forbidden" and "'" in f.hint()}
     lines = []
     for finding in findings:
@@ -115,12 +116,12 @@ def path_in_file(loc: Sequence[Any], tree: Tree) -> Path_:
 
 def _is_key(part: str) -> bool:
     """Whether the last part of a location is a key that the file lacks, not the name of a union's branch."""
-    return part.isidentifier() and part not in ("str", "Body", "Parameter")
+    return part.isidentifier() and part not in ("str", "Body", "Parameter", "Signal", "PointSpace")
 
 
-def _keys_at(loc: tuple[Any, ...]) -> list[str]:
+def _keys_at(loc: tuple[Any, ...], root: type[BaseModel]) -> list[str]:
     """The keys allowed at a pydantic location."""
-    models: list[Any] = [Robot]
+    models: list[Any] = [root]
     for part in loc:
         following: list[Any] = []
         for model in models:

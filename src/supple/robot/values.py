@@ -11,7 +11,8 @@ from typing import Any, get_args
 from pydantic import BaseModel
 
 from supple.errors import SuppleError
-from supple.robot.description import Model, Parameter, Q, Robot
+from supple.robot.description import Parameter, Robot
+from supple.robot.fields import Model, Q
 from supple.robot.quantity import (
     DIMENSIONS,
     TAKEN,

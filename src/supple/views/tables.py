@@ -43,6 +43,37 @@ def print_robots(rows: list[dict[str, Any]]) -> None:
     _console().print(table)
 
 
+def print_bodies(rows: list[dict[str, Any]]) -> None:
+    """Reduced bodies: what they keep and what they lost."""
+    out = _console()
+    if not rows:
+        out.print("no plates, finite-element bodies or reduced beams")
+    for row in rows:
+        lost = row.get("reduced")
+        out.print(f"[bold]{escape(row['name'])}[/bold]: {row['mass']:.4g} kg, {row['coordinates']} elastic coordinates")
+        if lost is None:
+            continue
+        before = f" of {lost['coordinates']}" if lost["coordinates"] else ""
+        out.print(f"  {lost['method']}: {row['coordinates']} coordinates{before}")
+        out.print(f"  frequencies, Hz: {_listed(lost['frequencies'])}")
+        if lost["omitted"] is not None:
+            out.print(f"  first mode left out: {lost['omitted']:.5g} Hz")
+        if lost["effective_mass"] is not None:
+            parts = ", ".join(f"{a} {100 * m:.1f} %" for a, m in zip("xyz", lost["effective_mass"], strict=True))
+            out.print(f"  effective mass kept, held at the root: {parts}")
+        if lost["static_residual"] is not None:
+            out.print(f"  largest part of an attachment's compliance that is missing: {100 * lost['static_residual']:.2g} %")
+        for unknowns, frequencies in lost["meshes"]:
+            out.print(f"  mesh of {unknowns} unknowns, free, Hz: {_listed(frequencies)}")
+        if lost["extrapolated"]:
+            out.print(f"  extrapolated (not used), Hz: {_listed(lost['extrapolated'])}")
+
+
+def _listed(frequencies: Any, most: int = 12) -> str:
+    shown = ", ".join(f"{f:.5g}" for f in frequencies[:most])
+    return shown + (", ..." if len(frequencies) > most else "")
+
+
 def print_check(report: Check) -> None:
     out = _console()
     out.print(f"[bold]{escape(report.robot)}[/bold] ({report.space}): {escape(report.about)}")

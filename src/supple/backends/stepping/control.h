@@ -49,10 +49,10 @@ static void controlled(Sim *z, const Drive *d, double t, const Posture *p, real 
             rate[k] = p->v[MEASURED_V[k]];
             a[k] = DRIVE_TAU[k] >= 0 ? xdd[DRIVE_TAU[k]] + effort[DRIVE_TAU[k]] : fill(0);
         }
-        if (rigid_forces(z, d, measured, rate, a, tau))
-            for (int k = 0; k < N_DRIVES; k++)
-                if (DRIVE_TAU[k] >= 0)
-                    effort[DRIVE_TAU[k]] = tau[k];
+        const int known = rigid_forces(z, d, measured, rate, a, tau);
+        for (int k = 0; k < N_DRIVES; k++) /* without a posture of the rigid robot the last forces stay */
+            if (DRIVE_TAU[k] >= 0)
+                effort[DRIVE_TAU[k]] = known ? tau[k] : z->effort[DRIVE_TAU[k]];
     }
 #endif
     for (int i = 0; i < N_TAU; i++)

@@ -27,5 +27,9 @@ def damped(body: Body, spec: Damping | None) -> Body:
         return body
     squares, shapes = eigh(K, M)
     momentum = M @ shapes
-    D = momentum @ np.diag(2 * float(spec.modal or 0) * np.sqrt(squares)) @ momentum.T
+    ratios = [float(x) for x in (spec.modal if isinstance(spec.modal, list) else [spec.modal or 0])]
+    each = np.array([ratios[min(k, len(ratios) - 1)] for k in range(len(squares))])  # the last one goes for the rest
+    D = momentum @ np.diag(2 * each * np.sqrt(squares)) @ momentum.T
+    size = np.sqrt(np.abs(np.diag(D)))
+    D[np.abs(D) < 1e-12 * np.outer(size, size)] = 0
     return replace(body, D_ee=body.D_ee + D.astype(object))

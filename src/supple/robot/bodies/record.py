@@ -76,6 +76,20 @@ class Outline:
 
 
 @dataclass(frozen=True)
+class Reduced:
+    """How a flexible body was reduced, and what was lost."""
+
+    method: str
+    frequencies: tuple[float, ...]  # Hz, of the body's own coordinates
+    omitted: float | None  # Hz, of the first mode left out
+    effective_mass: tuple[float, float, float] | None  # part kept along x, y, z, held at the root
+    static_residual: float | None  # largest part of an attachment's compliance that is missing
+    coordinates: int = 0  # of the model before
+    meshes: tuple[tuple[int, tuple[float, ...]], ...] = ()  # unknowns and free frequencies (Hz) of every mesh
+    extrapolated: tuple[float, ...] = ()  # free frequencies by Richardson's extrapolation, Hz; not used
+
+
+@dataclass(frozen=True)
 class Body:
     mass: Any = 0
     MS_r: Array = field(default_factory=lambda: zeros(3))
@@ -92,6 +106,7 @@ class Body:
     coordinates: tuple[str, ...] = ()  # names of the elastic coordinates
     units: tuple[str, ...] = ()  # m or rad, one per coordinate
     outline: Outline | None = None
+    reduced: Reduced | None = None
 
     @property
     def flexible(self) -> bool:

@@ -1,0 +1,139 @@
+"""Formulations side by side: their matrices, forces and frequencies at a pose, how they differ, and what they cost."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+from scipy.linalg import eigh
+
+from supple.errors import SuppleError
+from supple.model.algebra import Array, least_squares, one_thread
+from supple.model.equilibrium import equilibrium, linearise
+from supple.model.model import Model
+from supple.model.posture import close, posture, values
+from supple.model.speed import seconds_per_evaluation
+from supple.results import Compared, Comparison, Simulation
+
+ROUNDING = 1e-10  # differences below are rounding
+_BENT = {"m": 1e-3, "rad": 1e-2}  # elastic coordinates of the state at which forces are compared
+_MOVING = {"m": 0.3, "rad": 1.0}
+EXPECTED = {
+    "newton_euler": "reference",
+    "lagrange": "rounding",
+    "lagrange_dalembert": "rounding",
+    "scdd": "rounding",
+    "platform_eliminated": "rounding",
+    "erls": "order 1",
+    "erls_compatible": "order 1",
+}
+
+
+@one_thread
+def compare(
+    models: Mapping[str, Model | str],
+    at: Mapping[str, float] | None = None,
+    *,
+    assembly: str | None = None,
+    count: int = 6,
+    generated: Mapping[str, int] | None = None,
+    timed: bool = True,
+    motions: Mapping[str, Simulation] | None = None,
+) -> Comparison:
+    """The formulations of one robot, each beside the first.
+
+    models: formulation -> its Model, or why it does not take the robot. M and f are compared at a moving, bent and closed
+    state near the pose, and with half the deformation: the exponent with which a difference shrinks is its order.
+    generated: operations of the forward models, where there are any; motions: one motion, simulated by each formulation."""
+    taken = {name: m for name, m in models.items() if isinstance(m, Model)}
+    if not taken:
+        raise SuppleError("no formulation takes this robot")
+    reference, first = next(iter(taken.items()))
+    q = posture(first, at, assembly)
+    states = [_state(first, q, share) for share in (1.0, 0.5)]
+    true = [_matrices(first, *state) for state in states]
+    frequencies = {name: _frequencies(model, q, count) for name, model in taken.items()}
+    rows = []
+    for name, model in models.items():
+        if isinstance(model, str):
+            rows.append(Compared(name, EXPECTED.get(name, ""), model))
+            continue
+        gaps = [_gaps(_matrices(model, *state), found) for state, found in zip(states, true, strict=True)]
+        f = model.equations.forces
+        seconds = seconds_per_evaluation(f) if timed else None
+        rows.append(
+            Compared(
+                name, EXPECTED.get(name, ""), "", gaps[0][0], gaps[0][1], _order([g[0] for g in gaps]),
+                _order([g[1] for g in gaps]), tuple(frequencies[name]),
+                _largest(frequencies[name], frequencies[reference]), f.operations, (generated or {}).get(name),
+                None if seconds is None else 1e6 * seconds, _motion_gaps(name, reference, motions or {}),
+            )
+        )  # fmt: skip
+    pose = dict(zip(first.names, map(float, values(first, q)), strict=True))
+    joints = {c.name: pose[c.name] for c in first.mechanism.coordinates if c.kind != "elastic"}
+    return Comparison(first.mechanism.name, reference, joints, tuple(rows))
+
+
+def _state(model: Model, q: Array, share: float) -> tuple[Array, Array, Array]:
+    """A closed state with bent bodies, velocities that keep the loops closed, and accelerations."""
+    rng = np.random.default_rng(11)
+    coordinates = model.mechanism.coordinates
+    elastic = np.array([_BENT[c.unit] if c.kind == "elastic" else 0.0 for c in coordinates])
+    step = share * elastic * rng.uniform(-1, 1, model.nv)
+    loose = [i for i, c in enumerate(coordinates) if c.kind != "active"]
+    bent = close(model, model.retract(q, step), loose)
+    if bent is None:
+        raise SuppleError(f"{model.mechanism.name}: its loops do not close when its bodies bend at this pose; try another")
+    moving = np.array([_MOVING[c.unit] * (0.1 * share if c.kind == "elastic" else 1.0) for c in coordinates])
+    v = moving * rng.uniform(-1, 1, model.nv)
+    J = model.jacobian(bent)
+    v = v - least_squares(J, J @ v) if len(J) else v
+    return bent, v, 10 * moving * rng.uniform(-1, 1, model.nv)
+
+
+def _matrices(model: Model, q: Array, v: Array, a: Array) -> tuple[Array, Array]:
+    """M, and f less its elastic forces, which would hide everything else."""
+    return model.mass(q), model.forces(q, v, a) - model.forces(q, g=np.zeros(3))
+
+
+def _gaps(found: tuple[Array, Array], true: tuple[Array, Array]) -> tuple[float, float]:
+    """Largest differences of M and f, beside the largest of their entries."""
+    gaps = [float(np.abs(x - y).max(initial=0) / np.abs(y).max(initial=1e-300)) for x, y in zip(found, true, strict=True)]
+    return gaps[0], gaps[1]
+
+
+def _order(gaps: list[float]) -> float | None:
+    """The power of the deformation with which a difference shrinks; None if it is rounding."""
+    return float(np.log2(gaps[0] / gaps[1])) if min(gaps) > ROUNDING else None
+
+
+def _frequencies(model: Model, q: Array, count: int) -> Array:
+    """The lowest natural frequencies (Hz) at the pose, actuators held."""
+    linear = linearise(model, equilibrium(model, q))
+    if not linear.M.size:
+        return np.zeros(0)
+    squares = eigh(0.5 * (linear.K + linear.K.T), linear.M, eigvals_only=True)[:count]
+    made: Array = np.sign(squares) * np.sqrt(np.abs(squares)) / (2 * np.pi)
+    return made
+
+
+def _largest(found: Array, true: Array) -> float:
+    if len(found) != len(true):
+        return float("nan")
+    return float((np.abs(found - true) / np.maximum(np.abs(true), 1e-9)).max(initial=0))
+
+
+def _motion_gaps(name: str, reference: str, motions: Mapping[str, Simulation]) -> dict[str, float] | None:
+    """Largest difference of every signal, relative to the signal's largest value, over the time both have."""
+    if name not in motions or reference not in motions:
+        return None
+    found, true = motions[name], motions[reference]
+    gaps = {}
+    for key, signal in true.signals.items():
+        if key not in found.signals or key == "closure" or signal.values.dtype.kind != "f":
+            continue
+        x, y = found.signals[key].values, signal.values
+        count = min(len(x), len(y))
+        if x.shape[1:] == y.shape[1:] and y[:count].size:
+            gaps[key] = float(np.nanmax(np.abs(x[:count] - y[:count])) / max(float(np.nanmax(np.abs(y[:count]))), 1e-9))
+    return gaps

@@ -1,0 +1,98 @@
+"""The verb `compare`: formulations of one robot side by side."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from supple.cli_options import assembly_option, at_option, json_option, pose_numbers, print_json, set_option
+from supple.errors import SuppleError
+
+if TYPE_CHECKING:
+    from supple.model.model import Model
+    from supple.results import Simulation
+    from supple.robot.quantity import Value
+
+
+@click.command()
+@click.argument("robot")
+@at_option
+@set_option
+@assembly_option
+@click.option("--only", multiple=True, metavar="NAME", help="Only these formulations beside the first (repeatable).")
+@click.option("--motion", metavar="NAME", help="Simulate a motion of the robot file with each formulation too.")
+@click.option("--no-time", is_flag=True, help="Do not compile and time the Functions.")
+@click.option("--plot", type=click.Path(path_type=Path), help="Picture of differences and costs (.png, .svg, .pdf).")
+@json_option
+def compare(
+    robot: str, at: dict[str, Value], settings: dict[str, str], assembly: str | None, only: tuple[str, ...],
+    motion: str | None, no_time: bool, plot: Path | None, as_json: bool,
+) -> None:  # fmt: skip
+    """Formulations side by side: matrices, forces, frequencies, how they differ, and what they cost."""
+    from supple import pipeline
+    from supple.analyses.compare import compare as run
+
+    unknown = [name for name in only if name not in pipeline.FORMULATIONS]
+    if unknown:
+        raise SuppleError(f"there is no formulation {unknown[0]!r}; choose one of {', '.join(pipeline.FORMULATIONS)}")
+    first = next(iter(pipeline.FORMULATIONS))
+    names = [n for n in pipeline.FORMULATIONS if not only or n in only or n == first]
+    models = {name: _loaded(robot, settings, name) for name in names}
+    reference = models[first]
+    assert not isinstance(reference, str)
+    taken = [name for name, model in models.items() if not isinstance(model, str)]
+    motions = None if motion is None else {name: _moved(robot, settings, motion, name) for name in taken}
+    result = run(
+        models, pose_numbers(reference.mechanism, at), assembly=assembly, generated=_generated(models), timed=not no_time,
+        motions=motions,
+    )  # fmt: skip
+    if plot is not None:
+        from supple.views.comparison import draw_comparison
+
+        draw_comparison(result, plot)
+    if as_json:
+        print_json(result.to_json())
+        return
+    from supple.views.comparison import print_comparison
+
+    print_comparison(result)
+    if plot is not None:
+        click.echo(f"drawn in {plot}")
+
+
+def _loaded(robot: str, settings: dict[str, str], formulation: str) -> Model | str:
+    """The robot by a formulation, or why it does not take it."""
+    from supple import pipeline
+
+    if formulation == next(iter(pipeline.FORMULATIONS)):
+        return pipeline.load(robot, settings, formulation=formulation)
+    try:
+        return pipeline.load(robot, settings, formulation=formulation)
+    except SuppleError as reason:
+        return str(reason)
+
+
+def _generated(models: dict[str, Model | str]) -> dict[str, int]:
+    """Operations of the forward models, as derived, of the formulations that have one for this robot."""
+    from supple.models import BUILDERS
+
+    made = {}
+    for name, model in models.items():
+        if name in BUILDERS and not isinstance(model, str):
+            try:
+                made[name] = BUILDERS[name]["forward"](model.mechanism).operations
+            except SuppleError:
+                continue
+    return made
+
+
+def _moved(robot: str, settings: dict[str, str], motion: str, formulation: str) -> Simulation:
+    from supple import pipeline
+    from supple.analyses.simulate import simulate
+    from supple.motion.reader import read_motion
+    from supple.simulator import simulator
+
+    read = read_motion(pipeline.describe(robot, settings), motion)
+    return simulate(simulator(robot, read, settings=settings, formulation=formulation))

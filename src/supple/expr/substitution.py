@@ -1,0 +1,49 @@
+"""Expressions with symbols replaced, and the numbers they have at a sample state."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+
+from supple.expr.function import Array, topological
+from supple.expr.node import BUILD, Expr
+
+
+def substituted(outputs: Array, values: Mapping[Expr, Any]) -> Array:
+    """Outputs with symbols replaced by numbers or expressions."""
+    known: dict[Expr, Any] = dict(values)
+    for node in topological(outputs.ravel()):
+        if node.op != "symbol" and node not in known:
+            args = [known.get(a, a) if isinstance(a, Expr) else a for a in node.args]
+            same = all(x is y for x, y in zip(args, node.args, strict=True))
+            known[node] = node if same else BUILD[node.op](*args)
+    made = np.empty(outputs.size, dtype=object)
+    made[:] = [known.get(x, x) if isinstance(x, Expr) else x for x in outputs.ravel()]
+    return made.reshape(outputs.shape)
+
+
+def estimates(outputs: Array, sample: Mapping[Expr, float]) -> Any:
+    """The numbers that expressions have at a sample state (symbols without a value count as zero)."""
+    known: dict[Expr, float] = {}
+    for node in topological(outputs.ravel()):
+        if node.op == "symbol":
+            known[node] = sample.get(node, 0.0)
+        else:
+            known[node] = _NUMBERS[node.op](*(known[y] if isinstance(y, Expr) else float(y) for y in node.args))
+    return np.array([known[x] if isinstance(x, Expr) else float(x) for x in outputs.ravel()]).reshape(outputs.shape)
+
+
+_NUMBERS: dict[str, Callable[..., float]] = {
+    "add": lambda a, b: a + b,
+    "sub": lambda a, b: a - b,
+    "mul": lambda a, b: a * b,
+    "div": lambda a, b: a / b if b else math.inf,
+    "neg": lambda a: -a,
+    "sin": math.sin,
+    "cos": math.cos,
+    "sqrt": lambda a: math.sqrt(max(a, 0.0)),
+    "sign": lambda a: (a > 0) - (a < 0),
+}

@@ -1,0 +1,164 @@
+"""What the two ERLS formulations share beyond their kinematics: loops, points, loads, energies, and the record of it all."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from supple.expr.derivative import directional, pull_back, push_forward
+from supple.expr.function import Array, Function, function, symbols
+from supple.expr.node import Expr, Scalar, add, mul
+from supple.expr.vector import cross, dot, is_zero, matmul, matvec, minus, plus, scale, vector, zeros
+from supple.formulations.equations import Equations
+from supple.formulations.kinematics import inputs, small_rotation
+from supple.formulations.lagrangian import along_velocities
+from supple.formulations.link_system import LinkSystem
+from supple.formulations.loops import closure_rows
+from supple.formulations.moments import HALF, Moments, moments
+from supple.formulations.observed import coulomb_friction, displacement, only, outline_function
+from supple.robot.mechanism import Anchor
+
+
+def record(name: str, links: LinkSystem, inertial: Array, kinetic: Sequence[Scalar], coupling: str) -> Equations:
+    """The Equations of a mechanism from its inertial and weight forces and the kinetic energy of every frame."""
+    mechanism, s = links.mechanism, links.state
+    direction = symbols("d", mechanism.nv)
+    along = {"q": displacement(mechanism, s.q, direction)}
+    closure, outline = _closure(links), _outline(links)
+    forces = _forces(links, inertial, closure)
+    return Equations(
+        formulation=name,
+        mechanism=mechanism,
+        forces=forces,
+        inertia=only(directional(forces, {"a": direction}, direction, "inertia"), "f"),
+        stiffness=only(directional(forces, along, direction, "stiffness"), "f"),
+        damping=only(directional(forces, {"v": direction}, direction, "damping"), "f"),
+        closure=closure,
+        closure_gradient=only(directional(closure, along, direction, "closure_gradient"), "residual"),
+        closure_motion=_closure_motion(links, closure),
+        points=_points(links),
+        energy=_energy(links, kinetic),
+        outline=outline,
+        outline_gradient=directional(outline, along, direction, "outline_gradient"),
+        coupling=coupling,
+    )
+
+
+def in_time(links: LinkSystem) -> dict[Expr, Scalar]:
+    """How the symbols of q and v change with time."""
+    s = links.state
+    moves = dict(zip(s.q, displacement(links.mechanism, s.q, s.v), strict=True)) | dict(zip(s.v, s.a, strict=True))
+    return {x: dx for x, dx in moves.items() if not is_zero(dx)}
+
+
+def _forces(links: LinkSystem, inertial: Array, closure: Function) -> Function:
+    mechanism, s = links.mechanism, links.state
+    lam, w = symbols("lam", mechanism.equations), symbols("w", (len(mechanism.points), 6))
+    f = inertial.copy()
+    for motion in links.motions:
+        frame = motion.frame
+        if frame is not None and frame.body.flexible:
+            elastic = plus(matvec(frame.body.K_ee, motion.e), matvec(frame.body.D_ee, motion.ed))
+            f[frame.ev] = plus(f[frame.ev], elastic)
+    for k, c in enumerate(mechanism.coordinates):
+        f[k] = add(f[k], add(mul(c.inertia, s.a[k]), mul(c.viscous, s.v[k])))
+    reactions = pull_back(closure.outputs["residual"], lam, s.q)
+    f = minus(f, along_velocities(mechanism, s.q, reactions))
+    f = minus(f, pull_back(vector(_load_power(links, w)), vector(1), s.v))
+    return function("forces", {**inputs(s), "lam": lam, "w": w}, {"f": f, "coulomb": coulomb_friction(mechanism, s.v)})
+
+
+# Loops ---------------------------------------------------------------------------------------------------------------
+
+
+def _closure(links: LinkSystem) -> Function:
+    residual: list[Scalar] = []
+    alignment = []
+    for closure in links.mechanism.closures:
+        R, d = links.relative(closure.first, closure.second, closure.slides)
+        rows, upright = closure_rows(closure, R, d)
+        residual += rows
+        alignment.append(upright)
+    return function("closure", {"q": links.state.q}, {"residual": residual, "alignment": alignment})
+
+
+def _closure_motion(links: LinkSystem, closure: Function) -> Function:
+    """First and second time derivative of the residuals: J is their gradient."""
+    moves = in_time(links)
+    velocity = push_forward(closure.outputs["residual"], moves)
+    outputs = {"velocity": velocity, "acceleration": push_forward(velocity, moves)}
+    return function("closure_motion", inputs(links.state), outputs)
+
+
+# Points and loads ----------------------------------------------------------------------------------------------------
+
+
+def _points(links: LinkSystem) -> Function:
+    out: dict[str, list[Array]] = {"position": [], "rotation": [], "velocity": [], "acceleration": [], "spin": []}
+    for anchor in links.mechanism.points.values():
+        at = links.section(anchor)
+        E, _, turning, _ = small_rotation(at.phi.x, at.phi.rate)  # a finite turn: rotations must be rotations
+        place = at.o + at.d
+        out["position"].append(place.x)
+        out["rotation"].append(matmul(E, at.R))
+        out["velocity"].append(place.rate)
+        out["acceleration"].append(place.second)
+        out["spin"].append(plus(turning, matvec(E, at.spin)))
+    n = len(links.mechanism.points)
+    arrays = {k: np.array(v, dtype=object).reshape(n, *((3, 3) if k == "rotation" else (3,))) for k, v in out.items()}
+    return function("points", inputs(links.state), arrays)
+
+
+def _load_power(links: LinkSystem, w: Array) -> Scalar:
+    """Power of the wrenches at the named points."""
+    points, total = _points(links).outputs, zeros(1)[0]
+    for wrench, velocity, spin in zip(w, points["velocity"], points["spin"], strict=True):
+        total = add(total, add(dot(wrench[:3], velocity), dot(wrench[3:], spin)))
+    return total
+
+
+def _outline(links: LinkSystem) -> Function:
+    def place(anchor: Anchor) -> Array:
+        at = links.section(anchor)
+        return (at.o + at.d).x
+
+    def foot(index: int) -> Array:
+        frame = links.mechanism.frames[index]
+        at = links.section(Anchor(frame.parent, frame.marker))
+        return (at.o + at.d).x
+
+    return outline_function(links.mechanism, links.state.q, links.place, foot, place)
+
+
+# Energies ------------------------------------------------------------------------------------------------------------
+
+
+def weight_energy(links: LinkSystem, index: int, body: Moments) -> Scalar:
+    """Energy of a link in the field of gravity: linear in its displacements."""
+    link = links.motion(index)
+    arm = matvec(link.R, body.s0)
+    place = plus(
+        scale(body.mass, plus(link.o.x, link.d.x)), arm, cross(link.phi.x, arm), matvec(link.R, matvec(body.s, link.e))
+    )
+    return mul(-1, dot(links.state.g, place))
+
+
+def _energy(links: LinkSystem, kinetic: Sequence[Scalar]) -> Function:
+    mechanism, s = links.mechanism, links.state
+    elastic: list[Scalar] = []
+    gravity: list[Scalar] = []
+    lost, motors = zeros(2)
+    for index, (link, frame) in enumerate(zip(links.motions, mechanism.frames, strict=True)):
+        body = frame.body
+        own = moments(body)
+        gravity.append(0 if own is None else weight_energy(links, index, own))
+        elastic.append(mul(HALF, dot(link.e, matvec(body.K_ee, link.e))) if body.flexible else 0)
+        if body.flexible:
+            lost = add(lost, dot(link.ed, matvec(body.D_ee, link.ed)))
+    coulomb = coulomb_friction(mechanism, s.v)
+    for k, c in enumerate(mechanism.coordinates):
+        motors = add(motors, mul(HALF, mul(c.inertia, mul(s.v[k], s.v[k]))))
+        lost = add(lost, mul(s.v[k], add(mul(c.viscous, s.v[k]), coulomb[k])))
+    outputs = {"kinetic": kinetic, "elastic": elastic, "gravity": gravity, "motors": motors, "dissipation": lost}
+    return function("energy", inputs(s), outputs)

@@ -1,0 +1,257 @@
+"""Lagrange-D'Alembert in independent coordinates (Stachera & Schumacher 2008, section 3), and branches for its Jacobian.
+
+    v = W v_i,    M_c = W^T M W,    c_c = W^T (M b_w + c),    M_c a_i + c_c = W^T tau
+
+Independent are the active and elastic coordinates where the loops allow it. c_c holds what the paper writes as C_c, eta_c,
+K_c and D_c, and `reduced_model` gives them one by one; see docs/lagrange_dalembert.md.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from supple.expr.derivative import directional, pull_back
+from supple.expr.elimination import factored, solved
+from supple.expr.function import Array, Function, function, symbols
+from supple.expr.substitution import estimates, substituted
+from supple.expr.vector import cross, matmul, matvec, minus, plus, scale, vector, zeros
+from supple.formulations.affine import Unsupported
+from supple.formulations.equations import Equations
+from supple.formulations.independent import independent_rows, split
+from supple.formulations.kinematics import Kinematics, state
+from supple.formulations.lagrangian import (
+    Matrices,
+    along_velocities,
+    dissipation,
+    loop_jacobian,
+    matrices,
+    potential,
+    tree_forces,
+    typical,
+)  # fmt: skip
+from supple.formulations.observed import displacement, observed, only
+from supple.robot.mechanism import Anchor, Mechanism
+
+
+def lagrange_dalembert(mechanism: Mechanism) -> Equations:
+    """The Equations of a mechanism from its energies, loops by independent coordinates."""
+    kin = Kinematics(mechanism, state(mechanism))
+    forces = tree_forces(kin)
+    direction = symbols("d", mechanism.nv)
+    along = {"q": displacement(mechanism, kin.state.q, direction)}
+    return Equations(
+        formulation="lagrange_dalembert",
+        forces=forces,
+        inertia=only(directional(forces, {"a": direction}, direction, "inertia"), "f"),
+        stiffness=only(directional(forces, along, direction, "stiffness"), "f"),
+        damping=only(directional(forces, {"v": direction}, direction, "damping"), "f"),
+        **observed(kin, direction),
+        coupling="independent",
+    )
+
+
+# The reduced system --------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Reduction:
+    """v = W v_i and a = W a_i + bias of the closed robot."""
+
+    independent: list[int]
+    dependent: list[int]
+    W: Array
+    bias: Array
+
+
+def reduction(m: Matrices) -> Reduction:
+    """W (eq. 18) by elimination of the loops in the dependent coordinates."""
+    sample = m.sample()
+    numbers = estimates(m.J, sample)
+    rows = independent_rows(numbers)
+    free, dependent = split(numbers[rows], [c.kind for c in m.mechanism.coordinates])
+    W, bias = zeros(m.mechanism.nv, len(free)), zeros(m.mechanism.nv)
+    for n, k in enumerate(free):
+        W[k, n] = 1
+    if dependent:
+        right = np.concatenate([m.J[np.ix_(rows, free)], m.b[rows][:, None]], axis=1)
+        try:
+            found = solved(m.J[np.ix_(rows, dependent)], right, sample)
+        except ZeroDivisionError as reason:
+            raise Unsupported("loops that do not determine the passive joints") from reason
+        for n, k in enumerate(dependent):
+            W[k], bias[k] = scale(-1, found[n, :-1]), scale(-1, found[n, -1:])[0]
+    return Reduction(free, dependent, W, bias)
+
+
+def reduced_names(mechanism: Mechanism) -> list[str]:
+    """Names of the independent coordinates."""
+    kin = Kinematics(mechanism, state(mechanism))
+    J = loop_jacobian(kin)
+    numbers = estimates(J, typical(mechanism, kin.state))
+    return [mechanism.coordinates[k].name for k in split(numbers, [c.kind for c in mechanism.coordinates])[0]]
+
+
+def congruent(M: Array, W: Array) -> Array:
+    """W^T M W, each entry below the diagonal computed once."""
+    MW = matmul(M, W)
+    n = W.shape[1]
+    made = zeros(n, n)
+    for i in range(n):
+        made[i : i + 1, : i + 1] = matmul(W[:, i : i + 1].T, MW[:, : i + 1])
+        made[: i + 1, i] = made[i, : i + 1]
+    return made
+
+
+def mass_model(mechanism: Mechanism) -> Function:
+    """M_c and c_c of the closed robot in its independent coordinates, and W."""
+    m = matrices(mechanism)
+    r = reduction(m)
+    c = matvec(r.W.T, plus(matvec(m.M, r.bias), m.c))
+    return function("mass", m.inputs(), {"M": congruent(m.M, r.W), "c": c, "W": r.W})
+
+
+def reduced_model(mechanism: Mechanism) -> Function:
+    """M_c, C_c v, eta_c, K_c and D_c one by one (eqs. 21-25): M_c a_i + (C_c v) + eta_c + W^T (K q + D v) = W^T tau."""
+    m = matrices(mechanism)
+    r = reduction(m)
+    kin = Kinematics(mechanism, replace(state(mechanism), q=m.s.q, v=m.s.v, g=m.s.g))
+    every = range(len(mechanism.frames))
+    weight = along_velocities(mechanism, m.s.q, pull_back(vector(potential(kin, every)), vector(1), m.s.q))
+    losses = pull_back(vector(dissipation(kin, every)), vector(1), m.s.v)
+    K, D = zeros(mechanism.nv, mechanism.nv), zeros(mechanism.nv, mechanism.nv)
+    for frame in mechanism.frames:
+        K[frame.ev, frame.ev], D[frame.ev, frame.ev] = frame.body.K_ee, frame.body.D_ee
+    for k, c in enumerate(mechanism.coordinates):
+        D[k, k] = D[k, k] + c.viscous
+    elastic = matvec(K, _elastic(mechanism, m.s.q))
+    outputs = {
+        "M_c": congruent(m.M, r.W),
+        "C_c_v": matvec(r.W.T, plus(matvec(m.M, r.bias), minus(minus(m.c, weight), losses))),
+        "eta_c": matvec(r.W.T, minus(weight, elastic)),
+        "K_c": matmul(r.W.T, matmul(K, r.W)),
+        "D_c": matmul(r.W.T, matmul(D, r.W)),
+        "W": r.W,
+    }
+    return function("reduced", m.inputs(), outputs)
+
+
+def _elastic(mechanism: Mechanism, q: Array) -> Array:
+    """q at the places of v, zero where it is not elastic."""
+    made = zeros(mechanism.nv)
+    for frame in mechanism.frames:
+        made[frame.ev] = q[frame.e]
+    return made
+
+
+def forward_model(mechanism: Mechanism, *, loads: bool = False) -> Function:
+    """Accelerations of the independent coordinates from the state and tau (eq. 26)."""
+    m = matrices(mechanism, loads)
+    r = reduction(m)
+    active = mechanism.indices("active")
+    tau = symbols("tau", len(active))
+    force = scale(-1, plus(matvec(m.M, r.bias), m.c))
+    force[active] = plus(force[active], tau)
+    try:
+        found = factored(congruent(m.M, r.W)).solve(matvec(r.W.T, force))
+    except ZeroDivisionError as reason:
+        raise Unsupported("a motion that no mass resists") from reason
+    outputs = m.accelerations(plus(matvec(r.W, found), r.bias))
+    return function("forward", m.inputs(tau=tau), outputs)
+
+
+def inverse_model(mechanism: Mechanism, *, loads: bool = False) -> Function:
+    """tau and elastic accelerations from the state and the accelerations of the actuators.
+
+    A rigid robot's torques are those of the tree, W^T tau_t (the paper's first way); otherwise the elastic accelerations
+    are solved for in the reduced system first (its second way)."""
+    m = matrices(mechanism, loads)
+    r = reduction(m)
+    active = mechanism.indices("active")
+    if not set(active) <= set(r.independent):
+        raise Unsupported("more actuators than freedoms, whose forces are not unique")
+    given = symbols("a_active", len(active))
+    place = [r.independent.index(k) for k in active]
+    others = [n for n in range(len(r.independent)) if n not in set(place)]
+    a = zeros(len(r.independent))
+    a[place] = given
+    if not others:
+        tree = plus(_tree_inertia(mechanism, m, plus(matvec(r.W, a), r.bias)), m.c)
+        return function("inverse", m.inputs(a_active=given), {"tau": matvec(r.W.T, tree)[place], "a_elastic": zeros(0)})
+    M = congruent(m.M, r.W)
+    c = matvec(r.W.T, plus(matvec(m.M, r.bias), m.c))
+    right = scale(-1, plus(matvec(M[np.ix_(others, place)], given), c[others]))
+    try:
+        a[others] = factored(M[np.ix_(others, others)]).solve(right)
+    except ZeroDivisionError as reason:
+        raise Unsupported("a motion that no mass resists") from reason
+    outputs = m.accelerations(plus(matvec(r.W, a), r.bias))
+    outputs.pop("a_active", None)
+    return function("inverse", m.inputs(a_active=given), {"tau": plus(matvec(M[place], a), c[place]), **outputs})
+
+
+def _tree_inertia(mechanism: Mechanism, m: Matrices, a: Array) -> Array:
+    """M a, without forming M."""
+    kin = Kinematics(mechanism, replace(state(mechanism), q=m.s.q, v=m.s.v, g=m.s.g))
+    column = directional(tree_forces(kin), {"a": kin.state.a}, symbols("d", mechanism.nv), "inertia").outputs["f"]
+    return substituted(column, dict(zip(kin.state.a, a, strict=True)))
+
+
+# Branches ------------------------------------------------------------------------------------------------------------
+
+
+def branch_motion(mechanism: Mechanism, point: str) -> Function:
+    """Twists (velocity, spin; base axes) of a named point as each branch of the robot carries it: q, v -> twist, freedom.
+
+    A branch is a way from the base to the point: the tree's own (unless the point sits on a platform that floats), and
+    one through every closing joint on it. `freedom` holds the twists the point gets from each relative motion (three
+    translations, three rotations in the first anchor's axes) that the branch's closing joint allows; others are zero."""
+    kin = Kinematics(mechanism, state(mechanism))
+    anchor = mechanism.points[point]
+    _, p = kin.pose(anchor)
+    own = _twist(kin, anchor, p)
+    path = _path(mechanism, anchor.frame)
+    twists, freedoms = [], []
+    if mechanism.platform is None or mechanism.platform not in path:
+        twists.append(own)
+        freedoms.append(zeros(6, 6))
+    for closure in mechanism.closures:
+        sides = [x for x in (closure.first, closure.second) if x.frame in path]
+        if len(sides) != 1:
+            continue  # a loop that the way to the point does not pass
+        near = sides[0]
+        far = closure.second if near is closure.first else closure.first
+        twists.append(plus(minus(own, _twist(kin, near, p)), _twist(kin, far, p)))
+        freedoms.append(_freedom(kin, closure.first, p, closure.forbidden))
+    if not twists:
+        raise Unsupported(f"the point {point!r}, which no branch of the robot carries")
+    made = {"twist": np.array(twists, dtype=object), "freedom": np.array(freedoms, dtype=object)}
+    return function("branches", {"q": kin.state.q, "v": kin.state.v}, made)
+
+
+def _path(mechanism: Mechanism, frame: int) -> set[int]:
+    found = set()
+    while frame >= 0:
+        found.add(frame)
+        frame = mechanism.frames[frame].parent
+    return found
+
+
+def _twist(kin: Kinematics, anchor: Anchor, p: Array) -> Array:
+    """Velocity at p and spin of the body an anchor is on, as if p were fixed to the anchor; base axes."""
+    base = kin.world[anchor.frame][0] if anchor.frame >= 0 else np.array(np.eye(3, dtype=int), dtype=object)
+    spin, _, _, speed = kin.twist(anchor)
+    spin, speed = matvec(base, spin), matvec(base, speed)
+    return np.concatenate([plus(speed, cross(spin, minus(p, kin.pose(anchor)[1]))), spin])
+
+
+def _freedom(kin: Kinematics, first: Anchor, p: Array, forbidden: tuple[int, ...]) -> Array:
+    R, origin = kin.pose(first)
+    made = zeros(6, 6)
+    for k in range(3):
+        if k not in forbidden:
+            made[:3, k] = R[:, k]
+        if 3 + k not in forbidden:
+            made[:3, 3 + k], made[3:, 3 + k] = cross(R[:, k], minus(p, origin)), R[:, k]
+    return made

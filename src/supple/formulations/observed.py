@@ -1,0 +1,214 @@
+"""What every formulation lets one observe, from kinematics and energies alone: loops, points, energies, drawing."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from supple.expr.derivative import directional
+from supple.expr.function import Array, Function, function
+from supple.expr.node import Scalar, add, div, mul, sign, sqrt
+from supple.expr.vector import cross, dot, is_zero, matvec, plus, quaternion_rate, scale, zeros
+from supple.formulations.kinematics import FrameMotion, Kinematics, inputs
+from supple.formulations.loops import closure_function, closure_motion
+from supple.robot.bodies.record import Body
+from supple.robot.mechanism import Anchor, Mechanism
+
+
+def observed(kin: Kinematics, direction: Array) -> dict[str, Any]:
+    """The fields of Equations that no formulation derives in its own way."""
+    along = {"q": displacement(kin.mechanism, kin.state.q, direction)}
+    closure, outline = closure_function(kin), _outline(kin)
+    return {
+        "mechanism": kin.mechanism,
+        "closure": closure,
+        "closure_gradient": only(directional(closure, along, direction, "closure_gradient"), "residual"),
+        "closure_motion": closure_motion(kin),
+        "points": _points(kin),
+        "energy": _energy(kin),
+        "outline": outline,
+        "outline_gradient": directional(outline, along, direction, "outline_gradient"),
+    }
+
+
+def only(f: Function, *outputs: str) -> Function:
+    """f with some of its outputs."""
+    return Function(f.name, f.inputs, {k: f.outputs[k] for k in outputs})
+
+
+def displacement(mechanism: Mechanism, q: Array, direction: Array) -> Array:
+    """How q changes along a generalised velocity: itself, but for the quaternions of spherical joints."""
+    made = zeros(mechanism.nq)
+    for frame in mechanism.frames:
+        v = direction[frame.v]
+        made[frame.q] = quaternion_rate(q[frame.q], v) if frame.motion == "spherical" else v
+        made[frame.e] = direction[frame.ev]
+    return made
+
+
+# Energies ------------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Deformed:
+    """Inertial quantities of a body in its present shape."""
+
+    MS: Array
+    inertia: Array
+    MS_re: Array
+    G: list[Array]  # (1/2) dI/dq_k
+    momentum: Array  # I w + MS_re qd
+
+
+def deformed(body: Body, motion: FrameMotion) -> Deformed:
+    """Inertial quantities of a body bent by its present elastic coordinates."""
+    q, n = motion.qe, len(body.coordinates)
+    MS = plus(body.MS_r, matvec(body.MS_de, q))
+    inertia, MS_re, G = body.I_rr, body.beta.copy(), []
+    for k in range(n):
+        own = symmetric(body.I_re[k])
+        G_k = own
+        for i in range(n):
+            if not is_zero(body.I_ee[i, k]):
+                G_k = _matrix_plus(G_k, symmetric(body.I_ee[i, k]), q[i])
+            if not is_zero(body.lam[i, k]):
+                MS_re[:, k] = plus(MS_re[:, k], scale(q[i], body.lam[i, k]))
+        inertia = _matrix_plus(inertia, _matrix_plus(G_k, own, 1), q[k])
+        G.append(G_k)
+    momentum = plus(matvec(inertia, motion.omega), matvec(MS_re, motion.qde))
+    return Deformed(MS, inertia, MS_re, G, momentum)
+
+
+def symmetric(A: Array) -> Array:
+    made = zeros(3, 3)
+    for i in range(3):
+        for j in range(3):
+            both = add(A[i, j], A[j, i])
+            made[i, j] = A[i, j] if i == j else mul(Fraction(1, 2), both)
+    return made
+
+
+def _matrix_plus(A: Array, B: Array, k: Scalar) -> Array:
+    """A + k B of symmetric matrices, each off-diagonal entry computed once."""
+    made = zeros(3, 3)
+    for i in range(3):
+        for j in range(i, 3):
+            made[i, j] = made[j, i] = add(A[i, j], mul(k, B[i, j]))
+    return made
+
+
+def coulomb_friction(mechanism: Mechanism, v: Array) -> Array:
+    """Coulomb friction of every coordinate, smoothed over its width of speed."""
+    made = zeros(mechanism.nv)
+    for k, c in enumerate(mechanism.coordinates):
+        if is_zero(c.coulomb):
+            continue
+        smooth = sign(v[k]) if is_zero(c.width) else div(v[k], sqrt(add(mul(v[k], v[k]), c.width * c.width)))
+        made[k] = mul(c.coulomb, smooth)
+    return made
+
+
+# What is observed ----------------------------------------------------------------------------------------------------
+
+
+def _points(kin: Kinematics) -> Function:
+    out: dict[str, list[Array]] = {"position": [], "rotation": [], "velocity": [], "acceleration": [], "spin": []}
+    for anchor in kin.mechanism.points.values():
+        R, p = kin.pose(anchor)
+        base = kin.world[anchor.frame][0] if anchor.frame >= 0 else np.array(np.eye(3, dtype=int), dtype=object)
+        w, _, a, v = kin.twist(anchor)
+        out["position"].append(p)
+        out["rotation"].append(R)
+        out["velocity"].append(matvec(base, v))
+        out["acceleration"].append(plus(matvec(base, a), kin.state.g))
+        out["spin"].append(matvec(base, w))
+    shapes = {"rotation": (3, 3)}
+    n = len(kin.mechanism.points)
+    arrays = {k: np.array(v, dtype=object).reshape(n, *shapes.get(k, (3,))) for k, v in out.items()}
+    return function("points", inputs(kin.state), arrays)
+
+
+def _energy(kin: Kinematics) -> Function:
+    mechanism, s = kin.mechanism, kin.state
+    kinetic, elastic, gravity, lost = [], [], [], zeros(1)[0]
+    for motion, (R, p) in zip(kin.motions, kin.world, strict=True):
+        body = motion.frame.body
+        if is_zero(body.mass) and is_zero(body.MS_r) and is_zero(body.I_rr):
+            kinetic.append(0)
+            gravity.append(0)
+        else:
+            kinetic.append(kinetic_energy(body, motion))
+            MS = plus(body.MS_r, matvec(body.MS_de, motion.qe))
+            gravity.append(mul(-1, dot(s.g, plus(scale(body.mass, p), matvec(R, MS)))))
+        elastic.append(mul(Fraction(1, 2), dot(motion.qe, matvec(body.K_ee, motion.qe))) if body.flexible else 0)
+        if body.flexible:
+            lost = add(lost, dot(motion.qde, matvec(body.D_ee, motion.qde)))
+    motors: Scalar = 0
+    coulomb = coulomb_friction(mechanism, s.v)
+    for k, c in enumerate(mechanism.coordinates):
+        motors = add(motors, mul(Fraction(1, 2), mul(c.inertia, mul(s.v[k], s.v[k]))))
+        lost = add(lost, mul(s.v[k], add(mul(c.viscous, s.v[k]), coulomb[k])))
+    outputs = {"kinetic": kinetic, "elastic": elastic, "gravity": gravity, "motors": motors, "dissipation": lost}
+    return function("energy", inputs(s), outputs)
+
+
+def kinetic_energy(body: Body, motion: FrameMotion) -> Scalar:
+    """Kinetic energy of a moving, deforming body: v.(m v/2 + w x MS + MS_de qd) + w.(I w/2 + MS_re qd) + qd.M_ee qd/2."""
+    d = deformed(body, motion)
+    w, v, qd = motion.omega, motion.v, motion.qde
+    linear = plus(scale(body.mass, scale(Fraction(1, 2), v)), cross(w, d.MS), matvec(body.MS_de, qd))
+    angular = plus(scale(Fraction(1, 2), matvec(d.inertia, w)), matvec(d.MS_re, qd))
+    elastic = mul(Fraction(1, 2), dot(qd, matvec(body.M_ee, qd))) if body.flexible else 0
+    return add(add(dot(v, linear), dot(w, angular)), elastic)
+
+
+def _outline(kin: Kinematics) -> Function:
+    def point(index: int, position: Array, Phi_d: Array) -> Array:
+        (R, p), motion = kin.world[index], kin.motions[index]
+        return plus(p, matvec(R, plus(position, matvec(Phi_d, motion.qe))))
+
+    def foot(index: int) -> Array:
+        R, p = kin.world[index]
+        return plus(p, matvec(R, scale(-1, kin.motions[index].slide)))
+
+    return outline_function(kin.mechanism, kin.state.q, point, foot, lambda anchor: kin.pose(anchor)[1])
+
+
+def outline_function(
+    mechanism: Mechanism, q: Array, point: Callable[[int, Array, Array], Array], foot: Callable[[int], Array],
+    place: Callable[[Anchor], Array],
+) -> Function:  # fmt: skip
+    """The robot's line drawing: per frame its bent body, or spokes to what hangs on it; joined at the frame's name.
+
+    point(frame, position, Phi_d) and place(anchor) say where these are; foot(frame) is where a slider's rail begins."""
+    spokes: list[list[Anchor]] = [[] for _ in mechanism.frames]
+    hanging = [Anchor(f.parent, f.marker) for f in mechanism.frames]
+    closing = [a for c in mechanism.closures for a in (c.first, c.second)]
+    for anchor in [*hanging, *closing]:
+        if anchor.frame >= 0:
+            spokes[anchor.frame].append(anchor)
+    for anchor in mechanism.points.values():
+        if anchor.frame >= 0 and len(spokes[anchor.frame]) < 3:
+            spokes[anchor.frame].append(anchor)
+    outputs: dict[str, Array] = {}
+    for index, frame in enumerate(mechanism.frames):
+        outline, rows = frame.body.outline, []
+        origin = point(index, zeros(3), zeros(3, len(frame.body.coordinates)))
+        if frame.motion == "prismatic" and not frame.name.startswith("platform~"):
+            rows.append(foot(index))
+        if outline is not None:
+            rows += [point(index, x, Phi) for x, Phi in zip(outline.position, outline.Phi_d, strict=True)]
+        elif frame.motion == "fixed" and frame.parent < 0:
+            rows.append(origin)  # part of the ground
+        else:
+            ends = [place(anchor) for anchor in spokes[index]]
+            if len(ends) > 2:
+                rows += [*ends, ends[0]]  # a plate: its edge
+            else:
+                rows += [origin, *(x for end in ends for x in (end, origin))]
+        outputs[f"frame{index}"] = np.array(rows, dtype=object)
+    return function("outline", {"q": q}, outputs)

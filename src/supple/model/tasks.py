@@ -1,0 +1,222 @@
+"""What a path holds: the platform's coordinates, a point's position, or the joints, as rows of the robot's motion."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from supple.errors import PoseError, SuppleError
+from supple.model.algebra import Array, least_squares
+from supple.model.model import Model
+from supple.model.posture import CLOSED, close, held_values, open_loop, placed, values
+from supple.motion.trajectory import Trajectory
+
+STEPS = 1e-3  # shortest share of the way to the start of a point's path
+
+
+@dataclass(frozen=True)
+class Task:
+    """Coordinates and point components that follow a path; the rest of the held coordinates stay where they are."""
+
+    what: str
+    path: Trajectory
+    moving: list[int]  # coordinates that are no elastic ones
+    held: dict[int, float]  # velocity index -> value, of coordinates that are held
+    channels: dict[int, int]  # velocity index -> channel of the path it follows
+    turning: tuple[int, ...] = ()  # velocity indices of a rotation vector among the held ones
+    point: int | None = None
+    axes: tuple[int, ...] = ()
+
+    def wanted(self, t: float) -> dict[int, float]:
+        x = self.path(t)[0]
+        return {i: float(x[self.channels[i]]) if i in self.channels else value for i, value in self.held.items()}
+
+    def placed(self, model: Model, q: Array, t: float) -> Array:
+        return placed(model, q, self.wanted(t), 1.0) if self.held else q
+
+    def closed(self, model: Model, q: Array, t: float) -> Array | None:
+        """q moved so that what is held is where the path is at t and all loops are closed, or None."""
+        free = [i for i in self.moving if i not in self.held]
+        q = self.placed(model, q, t)
+        if self.point is None:
+            return close(model, q, free, iterations=25)
+        return self.pointed(model, q, free, self.path(t)[0])
+
+    def position(self, model: Model, q: Array) -> Array:
+        """The components of the point's position that follow the path."""
+        return np.asarray(model.call("points", q=q)["position"])[self.point][list(self.axes)]
+
+    def pointed(self, model: Model, q: Array, free: list[int], goal: Array) -> Array | None:
+        """Newton's method for loops and point at once."""
+        directions = np.eye(model.nv)[free]
+
+        def off(q: Array) -> Array:
+            loops = model.residual(q) if model.mechanism.closures else np.zeros(0)
+            return np.concatenate([loops, self.position(model, q) - goal])
+
+        residual = off(q)
+        for _ in range(30):
+            error = float(np.abs(residual).max())
+            if error < CLOSED:
+                break
+            parts = [self.point_rows(model, q)[:, free]]
+            if model.mechanism.closures:
+                parts.insert(0, model.call("closure_gradient", q=q, direction=directions)["residual"].T)
+            step = np.zeros(model.nv)
+            step[free] = least_squares(np.vstack(parts), -residual)
+            step *= min(1.0, 0.3 / max(float(np.abs(step).max()), 1e-30))
+            q = model.retract(q, step)
+            residual = off(q)
+        closed = float(np.abs(residual).max()) < 100 * CLOSED
+        upright = not model.mechanism.closures or bool(np.all(model.call("closure", q=q)["alignment"] > 0))
+        return q if closed and upright else None
+
+    def point_rows(self, model: Model, q: Array) -> Array:
+        velocity = model.call("points", q=q, v=np.eye(model.nv))["velocity"]
+        return np.asarray(velocity)[:, self.point][:, list(self.axes)].T
+
+    def rows(self, model: Model, q: Array) -> Array:
+        """S of S v = rates: the held coordinates, then the point's components."""
+        S = model.held(list(self.held))
+        return S if self.point is None else np.vstack([S, self.point_rows(model, q)])
+
+    def rates(self, t: float) -> tuple[Array, Array]:
+        """What S v and S a (with the point's own bias) have to be at a time."""
+        _, xd, xdd = self.path(t)
+        rate = {i: xd[k] for i, k in self.channels.items()}
+        second = {i: xdd[k] for i, k in self.channels.items()}
+        if self.turning and any(i in self.channels for i in self.turning):
+            wanted = self.wanted(t)
+            r, rd, rdd = (np.array([w.get(i, 0.0) for i in self.turning]) for w in (wanted, rate, second))
+            spin, spun = body_rates(r, rd, rdd)
+            rate |= dict(zip(self.turning, spin, strict=True))
+            second |= dict(zip(self.turning, spun, strict=True))
+        v, a = (np.array([w.get(i, 0.0) for i in self.held]) for w in (rate, second))
+        return (v, a) if self.point is None else (np.concatenate([v, xd]), np.concatenate([a, xdd]))
+
+    def bias(self, model: Model, q: Array, v: Array) -> Array:
+        """S' v: zero for coordinates, the acceleration without a for the point."""
+        still = np.zeros(len(self.held))
+        if self.point is None:
+            return still
+        acceleration = np.asarray(model.call("points", q=q, v=v)["acceleration"])
+        return np.concatenate([still, acceleration[self.point][list(self.axes)]])
+
+    def reach(self, model: Model, q: Array, t: float) -> Array:
+        """From a closed posture to the path's pose at t, in steps that keep the assembly."""
+        if self.point is None:
+            made = self.closed(model, q, t)
+            if made is None:
+                raise PoseError(open_loop(model, self.placed(model, q, t), "at the start of the path"))
+            return made
+        free = [i for i in self.moving if i not in self.held]
+        goal, done, step = self.path(t)[0], 0.0, 0.25
+        begin = self.position(model, q)
+        while done < 1.0:
+            share = min(1.0, done + step)
+            ahead = self.pointed(model, q, free, begin + share * (goal - begin))
+            if ahead is not None and np.abs(values(model, ahead) - values(model, q)).max() < 0.6:
+                q, done, step = ahead, share, 2 * step
+                continue
+            step /= 2
+            if step < STEPS:
+                shown = ", ".join(f"{n} = {x:.6g} m" for n, x in zip(self.path.names, goal, strict=True))
+                raise PoseError(
+                    f"{model.mechanism.name}: {self.what} cannot reach the start of its path, {shown}, "
+                    f"from the home pose (got {done:.0%} of the way); choose another assembly or path"
+                )
+        return q
+
+
+def joints_task(model: Model, path: Trajectory) -> Task:
+    """The actuators follow the path."""
+    indices = [model.index(n) for n in path.names]
+    held = dict(zip(indices, path(path.start)[0].tolist(), strict=True))
+    return Task("the robot", path, _moving(model), held, {i: k for k, i in enumerate(indices)})
+
+
+def platform_task(model: Model, q: Array, path: Trajectory, start: Mapping[str, float]) -> Task:
+    """The platform follows the path; coordinates that the path leaves out are held if the robot can hold them."""
+    kinds = {c.name: c.kind for c in model.mechanism.coordinates}
+    asked = {n: x for n, x in start.items() if kinds[n] == "platform"}
+    held = held_values(model, asked | dict(zip(path.names, path(path.start)[0].tolist(), strict=True)), q)
+    channels = {model.index(n): k for k, n in enumerate(path.names)}
+    platform = model.mechanism.platform
+    frame = model.mechanism.frames[platform] if platform is not None else None
+    turning: tuple[int, ...] = ()
+    if frame is not None and frame.motion == "spherical":
+        turning = tuple(range(frame.v.start, frame.v.stop))
+        some = [i for i in turning if i in held]
+        if 0 < len(some) < 3:
+            names = ", ".join(model.names[i] for i in turning)
+            raise SuppleError(f"a path that turns the platform names {names} together, or none of them")
+    return Task("the platform", path, _moving(model), held, channels, turning)
+
+
+def point_task(model: Model, q: Array, path: Trajectory, name: str) -> Task:
+    """A point follows the path; a platform that could turn meanwhile keeps its orientation."""
+    index = list(model.mechanism.points).index(name)
+    task = Task(f"point {name!r}", path, _moving(model), {}, {}, (), index, tuple("xyz".index(n) for n in path.names))
+    if not _loose(model, task, q):
+        return task
+    now = values(model, q)
+    coordinates = model.mechanism.coordinates
+    turns = [i for i, c in enumerate(coordinates) if c.kind == "platform" and c.unit == "rad"]
+    kept = Task(task.what, path, task.moving, {i: float(now[i]) for i in turns}, {}, (), index, task.axes)
+    loose = _loose(model, kept, q)
+    if loose:
+        raise SuppleError(
+            f"{model.mechanism.name}: a path of point {name!r} does not say how {loose!r} moves; "
+            "the robot has more freedoms than the path has axes: use space: joints or platform"
+        )
+    return kept
+
+
+def _loose(model: Model, task: Task, q: Array) -> str | None:
+    """A coordinate that can still move when the path is held, or None."""
+    A = np.vstack([model.jacobian(q), task.rows(model, q)])[:, task.moving]
+    _, s, wt = np.linalg.svd(A)
+    if len(s) == A.shape[1] and s[-1] > 1e-9 * s[0]:
+        return None
+    return model.names[task.moving[int(np.abs(wt[-1]).argmax())]]
+
+
+def _moving(model: Model) -> list[int]:
+    return [i for i, c in enumerate(model.mechanism.coordinates) if c.kind != "elastic"]
+
+
+def body_rates(r: Array, rd: Array, rdd: Array) -> tuple[Array, Array]:
+    """Angular velocity and acceleration in body axes of a rotation vector with given rates.
+
+    w = T r', T = 1 - c1 [r] + c2 [r]^2 with c1 = (1 - cos f) / f^2 and c2 = (f - sin f) / f^3 of the angle f = |r|."""
+    f2 = float(r @ r)
+    c1, c2, d1, d2 = _turn_factors(f2)
+    slide = 2 * float(r @ rd)  # (f^2)'
+    R, Rd = _cross(r), _cross(rd)
+    T = np.eye(3) - c1 * R + c2 * R @ R
+    Td = -d1 * slide * R - c1 * Rd + d2 * slide * R @ R + c2 * (Rd @ R + R @ Rd)
+    return T @ rd, T @ rdd + Td @ rd
+
+
+def _turn_factors(f2: float) -> tuple[float, float, float, float]:
+    """c1, c2 and their derivatives by f^2; series where the closed forms cancel."""
+    if f2 < 0.1:
+        c1 = c2 = d1 = d2 = 0.0
+        one, two = 0.5, 1 / 6  # coefficients of f2^k in c1 and c2
+        for k in range(9):
+            c1, c2 = c1 + one * f2**k, c2 + two * f2**k
+            one, two = -one / ((2 * k + 3) * (2 * k + 4)), -two / ((2 * k + 4) * (2 * k + 5))
+            d1, d2 = d1 + (k + 1) * one * f2**k, d2 + (k + 1) * two * f2**k
+        return c1, c2, d1, d2
+    f = np.sqrt(f2)
+    s, c = np.sin(f), np.cos(f)
+    c1, c2 = (1 - c) / f2, (f - s) / (f2 * f)
+    return c1, c2, (s / f - 2 * c1) / (2 * f2), ((1 - c) / f2 - 3 * c2) / (2 * f2)
+
+
+def _cross(r: Array) -> Any:
+    x, y, z = r
+    return np.array([[0.0, -z, y], [z, 0.0, -x], [-y, x, 0.0]])

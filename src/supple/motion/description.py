@@ -1,0 +1,48 @@
+"""`Motion`: a motion in numbers, SI throughout, with every name looked up on the robot."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+from supple.motion.trajectory import Trajectory
+
+Drive = Literal["prescribed", "torque", "controlled"]
+Space = Literal["joints", "platform", "point"]
+
+
+@dataclass(frozen=True)
+class Controller:
+    """A joint controller: gains and limits of every controlled actuator, sampled every `sample` s (0: continuous)."""
+
+    law: Literal["pd", "pid", "computed_torque"]
+    kp: Mapping[str, float]
+    kd: Mapping[str, float]
+    ki: Mapping[str, float]
+    limit: Mapping[str, float]  # largest force or torque; math.inf without a limit
+    sample: float
+    delay: float
+
+
+@dataclass(frozen=True)
+class Motion:
+    """What moves the robot over `duration` seconds."""
+
+    name: str
+    about: str
+    space: Space
+    point: str | None  # the point that follows the path, if space is "point"
+    assembly: str | None
+    start: Mapping[str, float]  # joints or platform coordinates at the start, as a pose asks for them
+    rates: Mapping[str, float]  # joint or platform rates at the start of a free motion
+    path: Trajectory | None  # channels: actuators, platform coordinates, or axes of the point (x, y, z)
+    torques: Trajectory | None  # channels "tau <actuator>"
+    loads: Trajectory | None  # channels "<point>.fx" ... "<point>.mz", in base axes
+    controller: Controller | None
+    drives: Mapping[str, Drive]  # of every actuator
+    duration: float
+
+    def driven(self, *drives: Drive) -> list[str]:
+        """Actuators that are driven in one of these ways."""
+        return [name for name, drive in self.drives.items() if drive in drives]

@@ -1,0 +1,163 @@
+"""Tables of samples over time (CSV): a column t and one per channel, units in the header if they are not SI."""
+
+from __future__ import annotations
+
+import csv
+import math
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from supple.errors import RobotFileError
+from supple.motion.channels import hint
+from supple.motion.trajectory import Array
+from supple.robot.fields import Q
+from supple.robot.quantity import QuantityError, evaluate, parse
+from supple.robot.values import check
+from supple.robot.yaml_tree import shown
+
+LARGEST = 200_000_000  # bytes
+MOST_PROBLEMS = 20
+TIME = "t"
+_HEADER = re.compile(r"^\s*(.*?)\s*(?:\[([^\]]*)\])?\s*$")
+
+
+@dataclass(frozen=True)
+class Table:
+    """Samples of channels: times (n,), values (n, channels), SI."""
+
+    file: str
+    names: tuple[str, ...]
+    times: Array
+    values: Array
+
+    def columns(self, names: Iterable[str]) -> Array:
+        return self.values[:, [self.names.index(n) for n in names]]
+
+
+def read_table(path: Path, dimensions: Mapping[str, str], robot: str) -> Table:
+    """The table of a CSV file, whose columns must be t and names in `dimensions` (name -> dimension)."""
+    file = shown(str(path), most=1000)
+    rows = _rows(path, file)
+    line, header = rows[0]
+    problems: list[str] = []
+    scales, names = [], []
+    for column, text in enumerate(header):
+        match = _HEADER.match(text)
+        name, unit = (match.group(1), match.group(2)) if match else (text, None)
+        names.append(name)
+        where = f"{file}:{line}: column {column + 1}"
+        dimension = "time" if name == TIME else dimensions.get(name)
+        if dimension is None:
+            known = [TIME, *dimensions]
+            problems.append(f"{where}: {robot} has no channel {shown(name)!r}; {hint(name, known)}")
+        scales.append(_scale(unit, dimension or "any", f"{where} ({shown(name)})", problems))
+    for name in sorted({n for n in names if names.count(n) > 1}):
+        problems.append(f"{file}:{line}: there are two columns {shown(name)!r}; remove one")
+    if TIME not in names:
+        problems.append(
+            f"{file}:{line}: there is no column t; the first line names the columns, such as t,{_example(dimensions)}"
+        )
+    if len(names) < 2:
+        problems.append(f"{file}:{line}: there are no channels beside t")
+    if not problems:
+        problems += _ragged(rows, names, file)
+    if problems:
+        raise RobotFileError(problems[:MOST_PROBLEMS])
+    data = _numbers(rows[1:], names, file) * np.array(scales)
+    return _ordered(data, names, [n for n, _ in rows[1:]], file)
+
+
+def _rows(path: Path, file: str) -> list[tuple[int, list[str]]]:
+    """Line numbers and cells of every line that is neither empty nor a comment."""
+    try:
+        if path.stat().st_size > LARGEST:
+            raise RobotFileError([f"{file}:1: is larger than {LARGEST // 1_000_000} MB; take fewer samples"])
+        text = path.read_text(encoding="utf-8-sig")
+    except FileNotFoundError as error:
+        raise RobotFileError([f"{file}:1: no such file"]) from error
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or "it is not UTF-8 text"
+        raise RobotFileError([f"{file}:1: cannot be read: {reason}"]) from error
+    lines = [(k + 1, s) for k, s in enumerate(text.splitlines()) if s.strip() and not s.lstrip().startswith("#")]
+    if not lines:
+        raise RobotFileError([f"{file}:1: is empty; the first line names the columns, then one line per sample"])
+    first = lines[0][1]
+    delimiter = next((d for d in (";", "\t") if d in first), ",")
+    try:
+        return [(number, next(csv.reader([s], delimiter=delimiter))) for number, s in lines]
+    except csv.Error as error:
+        raise RobotFileError([f"{file}:1: is not a CSV table: {error}"]) from error
+
+
+def _scale(unit: str | None, dimension: str, where: str, problems: list[str]) -> float:
+    """How many SI units one unit of a column is."""
+    if unit is None:
+        return 1.0
+    try:
+        value = evaluate(parse(f"1 {unit}"), {})
+        check(value, Q(dimension))
+        return float(value.number)
+    except (QuantityError, TypeError, OverflowError) as error:
+        problems.append(f"{where}: the unit [{shown(unit)}] {error}")
+        return 1.0
+
+
+def _ragged(rows: list[tuple[int, list[str]]], names: list[str], file: str) -> list[str]:
+    return [
+        f"{file}:{line}: has {len(cells)} values; the header names {len(names)} columns"
+        for line, cells in rows[1:]
+        if len(cells) != len(names)
+    ][:MOST_PROBLEMS]
+
+
+def _numbers(rows: list[tuple[int, list[str]]], names: list[str], file: str) -> Array:
+    problems: list[str] = []
+    data = np.zeros((len(rows), len(names)))
+    for k, (line, cells) in enumerate(rows):
+        for j, text in enumerate(cells):
+            data[k, j] = x = _number(text)
+            if not math.isfinite(x):
+                what = "is missing" if not text.strip() else f"{shown(text.strip(), 30)!r} is not a finite number"
+                problems.append(f"{file}:{line}: column {j + 1} ({shown(names[j])}): {what}")
+        if len(problems) >= MOST_PROBLEMS:
+            break
+    if problems:
+        raise RobotFileError(problems)
+    return data
+
+
+def _number(text: str) -> float:
+    try:
+        return float(text)
+    except ValueError:
+        return math.nan
+
+
+def _ordered(data: Array, names: list[str], lines: list[int], file: str) -> Table:
+    times = data[:, names.index(TIME)] if len(data) else np.zeros(0)
+    if len(times) < 2:
+        raise RobotFileError([f"{file}:{lines[0] if lines else 1}: needs at least two samples; has {len(times)}"])
+    column = names.index(TIME) + 1
+    late = np.flatnonzero(np.diff(times) <= 0)
+    if late.size:
+        raise RobotFileError(
+            [
+                f"{file}:{lines[k + 1]}: column {column} (t): times must increase; {times[k + 1]:g} s follows {times[k]:g} s"
+                for k in late[:MOST_PROBLEMS].tolist()
+            ]
+        )
+    if times[0] < 0:
+        raise RobotFileError(
+            [f"{file}:{lines[0]}: column {column} (t): time starts at {times[0]:g} s; it must not be negative"]
+        )
+    channels = [j for j, n in enumerate(names) if n != TIME]
+    return Table(file, tuple(names[j] for j in channels), times, data[:, channels])
+
+
+def _example(dimensions: Mapping[str, Any]) -> str:
+    return ",".join(list(dimensions)[:2])

@@ -1,0 +1,128 @@
+"""A Body with the markers of its attachments, written to npz and read back.
+
+Fields: `supple` = "body 1", the fields of the record by their names (`mass`, `MS_r`, `I_rr`, `MS_de`, `beta`, `lam`, `I_re`,
+`I_ee`, `M_ee`, `K_ee`, `D_ee`, `H_ee`), `coordinates`, `units`, `outline_position`, `outline_Phi_d`, and per attachment
+`names`, `positions` (A x 3), `rotations` (A x 3 x 3), `Phi_d` and `Phi_r` (A x 3 x N).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from supple.errors import SuppleError
+from supple.robot.bodies.fe_model import cleaned
+from supple.robot.bodies.matrix_files import read_arrays
+from supple.robot.bodies.nodal import NodalModel
+from supple.robot.bodies.record import Array, Body, Marker, Outline
+from supple.robot.bodies.universal import write_universal
+
+FORMAT = "body 1"
+_SHAPES: dict[str, tuple[int | str, ...]] = {
+    "MS_r": (3,), "I_rr": (3, 3), "MS_de": (3, "N"), "beta": (3, "N"), "lam": ("N", "N", 3), "I_re": ("N", 3, 3),
+    "I_ee": ("N", "N", 3, 3), "M_ee": ("N", "N"), "K_ee": ("N", "N"), "D_ee": ("N", "N"), "H_ee": ("N", "N"),
+}  # fmt: skip
+
+
+def write_body(body: Body, markers: Mapping[str, Marker], path: Path) -> Path:
+    """The npz file of a body of numbers."""
+    n = len(body.coordinates)
+    try:
+        data: dict[str, Any] = {name: getattr(body, name).astype(float) for name in _SHAPES}
+        data |= {"supple": np.array(FORMAT), "mass": np.array(float(body.mass))}
+        outline = body.outline or Outline(np.zeros((0, 3)), np.zeros((0, 3, n)))
+        data["outline_position"], data["outline_Phi_d"] = outline.position.astype(float), outline.Phi_d.astype(float)
+        listed = list(markers.values())
+        data["positions"] = np.array([m.position.astype(float) for m in listed]).reshape(-1, 3)
+        data["rotations"] = np.array([m.rotation.astype(float) for m in listed]).reshape(-1, 3, 3)
+        for name in ("Phi_d", "Phi_r"):
+            data[name] = np.array([getattr(m, name).astype(float) for m in listed]).reshape(-1, 3, n)
+    except TypeError as error:
+        raise SuppleError("a body with kept parameters cannot be written to a file of numbers") from error
+    for name, texts in (("coordinates", body.coordinates), ("units", body.units), ("names", tuple(markers))):
+        data[name] = np.array(texts, dtype="U80")
+    with path.open("wb") as stream:
+        np.savez_compressed(stream, **data)
+    return path
+
+
+def write(body: Body, markers: Mapping[str, Marker], path: Path) -> Path:
+    """The file of a body: its record as .npz, or its modes as a universal file."""
+    if path.suffix.lower() == ".npz":
+        return write_body(body, markers, path)
+    if path.suffix.lower() in (".uff", ".unv"):
+        return write_universal(modes_of(body, markers), path)
+    raise SuppleError(f"{path.name}: bodies are written as .npz or .uff")
+
+
+def modes_of(body: Body, markers: Mapping[str, Marker]) -> NodalModel:
+    """A floating body as modes, the six rigid ones first, at the points of its outline and its attachments."""
+    n = len(body.coordinates)
+    M, K = body.M_ee.astype(float), body.K_ee.astype(float)
+    if body.outline is None or not n or np.abs(M - np.eye(n)).max() > 1e-6 or np.abs(K - np.diag(np.diag(K))).max() > 0:
+        raise SuppleError("a universal file holds modes of a floating body (free_free on a platform); write .npz instead")
+    points = np.vstack([body.outline.position, *(m.position for m in markers.values())]).astype(float)
+    shapes = np.concatenate([body.outline.Phi_d, *(m.Phi_d[None] for m in markers.values())]).astype(float)
+    x, y, z = (float(s) for s in body.MS_r)
+    M6 = np.diag([float(body.mass)] * 3 + [0.0] * 3)
+    M6[:3, 3:] = -np.array([[0, -z, y], [z, 0, -x], [-y, x, 0]])
+    M6[3:, :3], M6[3:, 3:] = M6[:3, 3:].T, body.I_rr.astype(float)
+    count = len(points)
+    made = NodalModel(
+        np.arange(1, count + 1), points, np.repeat(np.arange(count), 3), np.tile(np.arange(3), count), None, None
+    )
+    rigid = np.linalg.solve(np.linalg.cholesky(M6), made.rigid().T).T
+    return replace(made, modes=np.hstack([rigid, shapes.reshape(-1, n)]), squares=np.r_[np.zeros(6), np.diag(K)])
+
+
+def is_body(data: Mapping[str, Array]) -> bool:
+    return "supple" in data and str(data["supple"]) == FORMAT
+
+
+def read_body(path: Path) -> tuple[Body, dict[str, Marker]]:
+    """The body of an npz file and the markers of its attachments."""
+    return body_from(read_arrays(path), path.name)
+
+
+def body_from(data: Mapping[str, Array], file: str) -> tuple[Body, dict[str, Marker]]:
+    """The body of named arrays."""
+    if not is_body(data):
+        raise SuppleError(f"{file}: is no body written by supple")
+    try:
+        coordinates = tuple(str(x) for x in data["coordinates"])
+        n = len(coordinates)
+        fields: dict[str, Any] = {}
+        for name, wanted in _SHAPES.items():
+            shape = tuple(n if isinstance(k, str) else k for k in wanted)
+            fields[name] = _numbers(data, name, shape, file)
+        names = [str(x) for x in data["names"]]
+        a = len(names)
+        positions, rotations = _numbers(data, "positions", (a, 3), file), _numbers(data, "rotations", (a, 3, 3), file)
+        Phi_d, Phi_r = (_numbers(data, k, (a, 3, n), file) for k in ("Phi_d", "Phi_r"))
+        drawn = len(data["outline_position"])
+        outline = Outline(
+            _numbers(data, "outline_position", (drawn, 3), file), _numbers(data, "outline_Phi_d", (drawn, 3, n), file)
+        )
+        units = tuple(str(x) for x in data["units"])
+        mass = float(data["mass"])
+    except KeyError as error:
+        raise SuppleError(f"{file}: has no array {error}") from error
+    except (TypeError, ValueError) as error:
+        raise SuppleError(f"{file}: its arrays cannot be used: {' '.join(str(error).split())[:120]}") from error
+    if len(units) != n or not np.isfinite(mass) or mass < 0:
+        raise SuppleError(f"{file}: needs a unit per coordinate and a mass that is not negative")
+    body = Body(mass=mass, **fields, coordinates=coordinates, units=units, outline=outline if drawn else None)
+    markers = {k: Marker(positions[i], rotations[i], Phi_d[i], Phi_r[i]) for i, k in enumerate(names)}
+    return body, markers
+
+
+def _numbers(data: Mapping[str, Array], name: str, shape: tuple[int, ...], file: str) -> Array:
+    given = np.asarray(data[name], dtype=float)
+    if given.shape != shape or not np.isfinite(given).all():
+        text = " x ".join(str(k) for k in shape)
+        raise SuppleError(f"{file}: {name} must be {text} finite numbers")
+    return cleaned(given, 0.0)

@@ -1,0 +1,71 @@
+"""Finite-element bodies from files, whatever program wrote them: the suffix says which reader."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+
+from supple.errors import SuppleError
+from supple.robot.bodies import calculix, matrix_files, nastran, universal
+from supple.robot.bodies.fe_modes import elastic_modes, orthonormal
+from supple.robot.bodies.nodal import NodalModel
+from supple.robot.bodies.solid import solid_from_file
+
+
+@dataclass(frozen=True)
+class FeFile:
+    """The files of a body: the main one, tables beside it, and what they are in."""
+
+    file: Path
+    nodes: Path | None = None
+    mass: Path | None = None
+    millimetres: bool = False  # mm, t, s, N, MPa
+    elastic: tuple[float, float, float] | None = None  # E, nu, rho of a mesh
+    run: bool = False  # an input deck is run by CalculiX
+
+
+def read_fe(given: FeFile) -> NodalModel:
+    """The NodalModel of the files, in SI."""
+    suffix = given.file.suffix.lower()
+    scale = 1e-3 if given.millimetres else 1.0
+    if given.run:
+        if suffix != ".inp":
+            raise SuppleError(f"{given.file.name}: CalculiX runs input decks (.inp)")
+        return _in_metres(calculix.run_matrices(given.file), scale)
+    if suffix == ".npz":
+        return _in_metres(matrix_files.from_arrays(matrix_files.read_arrays(given.file), given.file.name), scale)
+    if suffix == ".mat":
+        return _in_metres(matrix_files.read_matlab(given.file), scale)
+    if suffix == ".mtx":
+        return _in_metres(matrix_files.read_matrix_market(given.file, given.mass, given.nodes), scale)
+    if suffix in (".sti", ".mas", ".dof"):
+        return _in_metres(calculix.read_matrices(given.file, given.nodes), scale)
+    if suffix == ".frd":
+        return _in_metres(calculix.read_results(given.file), scale)
+    if suffix == ".pch":
+        return _in_metres(nastran.read_punch(given.file, given.nodes), scale)
+    if suffix == ".op2":
+        return _in_metres(nastran.read_op2(given.file), scale)
+    if suffix in (".uff", ".unv", ".uf"):
+        return _in_metres(universal.read_universal(given.file), scale)
+    if given.elastic is None:
+        raise SuppleError(f"{given.file.name}: a mesh needs a material:")
+    return solid_from_file(given.file, *given.elastic, scale)
+
+
+def _in_metres(model: NodalModel, scale: float) -> NodalModel:
+    """A model of millimetres, tonnes and newtons in metres, kilograms and newtons."""
+    return model if scale == 1.0 else model.in_units(scale, scale)
+
+
+def modal_model(model: NodalModel, count: int) -> NodalModel:
+    """The model as its six rigid and first `count` elastic modes, mass-normalised: what universal files hold."""
+    if model.modes is not None:
+        return model
+    rigid = model.rigid()
+    values, shapes = elastic_modes(model.K, model.M, rigid, count)
+    return replace(
+        model, M=None, K=None, modes=np.hstack([orthonormal(rigid, model.M), shapes]), squares=np.r_[np.zeros(6), values]
+    )

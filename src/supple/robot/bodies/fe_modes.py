@@ -1,0 +1,148 @@
+"""Modes of free and held structures, by shift and invert: a free body has no inverse at zero."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+from scipy.linalg import LinAlgError, eigh
+from scipy.sparse.linalg import LinearOperator, eigsh, splu
+
+from supple.errors import SuppleError
+from supple.robot.bodies.record import Array
+
+Matrix = Any
+_DENSE = 500
+_ROUNDS = 8
+NEGLIGIBLE = 1e-7  # a rigid motion's eigenvalue against the first elastic one
+
+
+def lowest(K: Matrix, M: Matrix, count: int) -> tuple[Array, Array]:
+    """The lowest `count` eigenvalues and M-orthonormal vectors of K x = w^2 M x for a body that is held."""
+    n = K.shape[0]
+    count = min(count, n)
+    if count <= 0:
+        return np.zeros(0), np.zeros((n, 0))
+    shift = _first_shift(K, M)
+    for _ in range(_ROUNDS):
+        values, vectors = _solved(K, M, count, shift)
+        if shift <= 10 * np.abs(values[0]):
+            break
+        shift = 0.1 * float(np.abs(values[0]))
+    return values, vectors
+
+
+def _first_shift(K: Matrix, M: Matrix) -> float:
+    k, m = K.diagonal(), M.diagonal()
+    there = (m > 0) & (k > 0)
+    if not there.any():
+        raise SuppleError("the body has no mass or no stiffness; check its matrices and material")
+    return float(1e-12 * np.median(k[there] / m[there]))
+
+
+def _solved(K: Matrix, M: Matrix, count: int, shift: float) -> tuple[Array, Array]:
+    n = K.shape[0]
+    if n <= max(_DENSE, 2 * count + 2):
+        dense_M, shifted = _dense(M), _dense(K) + shift * _dense(M)
+        try:
+            inverse, vectors = eigh((dense_M + dense_M.T) / 2, (shifted + shifted.T) / 2, driver="gvd")
+        except LinAlgError as error:
+            raise SuppleError(
+                "the stiffness matrix is not positive (loose parts, or a wrong sign); check the model"
+            ) from error
+        order = np.argsort(-inverse)[:count]
+        inverse, vectors = inverse[order], vectors[:, order]
+        if not (inverse > 0).all():
+            raise SuppleError("the mass matrix carries fewer modes than were asked for; ask for fewer")
+        values = 1 / inverse - shift
+    else:
+        rng = np.random.default_rng(1)
+        values, vectors = eigsh(sparse.csc_matrix(K), count, sparse.csc_matrix(M), sigma=-shift, v0=rng.standard_normal(n))
+        order = np.argsort(values)
+        values, vectors = values[order], vectors[:, order]
+    masses = np.einsum("ik,ik->k", vectors, M @ vectors)
+    return values, vectors / np.sqrt(masses)
+
+
+def _dense(A: Matrix) -> Array:
+    return A.toarray() if sparse.issparse(A) else np.asarray(A)
+
+
+def elastic_modes(K: Matrix, M: Matrix, rigid: Array, count: int) -> tuple[Array, Array]:
+    """Eigenvalues and vectors of the first elastic modes of a free body, with no rigid motion in them at all."""
+    free = rigid.shape[1]
+    count = min(count, K.shape[0] - free)
+    if count <= 0:
+        return np.zeros(0), np.zeros((K.shape[0], 0))
+    more = min(count + 6, K.shape[0] - free)  # far enough from zero even if some motions are loose
+    shift = _first_shift(K, M)
+    R = orthonormal(rigid, M)
+    for _ in range(_ROUNDS):
+        values, vectors = _solved_without(K, M, R, more, shift)
+        if 1e-8 * values[0] <= shift <= 10 * values[0] or values[0] < NEGLIGIBLE * values[-1]:
+            break
+        shift = 0.1 * values[0]
+    strain = np.einsum("ik,ik->k", R, K @ R).max()
+    if strain > 1e-6 * values[0]:
+        raise SuppleError(
+            "a free body moves in six directions without strain, but this one does not: it is held somewhere, "
+            "or its coordinates do not belong to its matrices"
+        )
+    loose = int((values < NEGLIGIBLE * values[-1]).sum())
+    if loose:
+        raise SuppleError(f"the body has {loose} motions without strain besides the six rigid ones; join all its parts")
+    elastic = vectors[:, :count] - R @ ((M @ R).T @ vectors[:, :count])
+    return values[:count], elastic / np.sqrt(np.einsum("ik,ik->k", elastic, M @ elastic))
+
+
+def orthonormal(R: Array, M: Matrix) -> Array:
+    for _ in range(2):
+        R = np.linalg.solve(np.linalg.cholesky(R.T @ (M @ R)), R.T).T
+    return R
+
+
+def _solved_without(K: Matrix, M: Matrix, R: Array, count: int, shift: float) -> tuple[Array, Array]:
+    """Modes M-orthogonal to R. Lanczos alone would miss some of six equal eigenvalues."""
+    n, free = K.shape[0], R.shape[1]
+    if n <= max(_DENSE, 2 * (count + free) + 2):
+        values, vectors = _solved(K, M, count + free, shift)
+        share = np.linalg.norm((M @ R).T @ vectors, axis=0)
+        keep = np.sort(np.argsort(share)[:count])
+        return values[keep], vectors[:, keep]
+    MR = M @ R
+    factor = splu(sparse.csc_matrix(K + shift * M))
+
+    def inverse(b: Array) -> Array:
+        x = factor.solve(b - MR @ (R.T @ b))
+        return x - R @ (MR.T @ x)
+
+    start = np.random.default_rng(1).standard_normal(n)
+    values, vectors = eigsh(
+        sparse.csc_matrix(K), count, sparse.csc_matrix(M), sigma=-shift, v0=start - R @ (MR.T @ start),
+        OPinv=LinearOperator((n, n), inverse, dtype=float),
+    )  # fmt: skip
+    order = np.argsort(values)
+    return values[order], vectors[:, order]
+
+
+def canonical(values: Array, vectors: Array, rows: Array) -> Array:
+    """Vectors of equal eigenvalues turned so that only the first of them moves `rows` (P x m) first; signs fixed."""
+    made = vectors.copy()
+    start = 0
+    while start < len(values):
+        stop = start + 1
+        while stop < len(values) and values[stop] - values[start] <= 1e-6 * values[stop]:
+            stop += 1
+        block = made[:, start:stop]
+        seen = rows @ block
+        weight = np.linalg.norm(seen, axis=1)
+        if weight.max(initial=0.0) > 0:
+            row = seen[int(np.argmax(weight > (1 - 1e-3) * weight.max()))]
+            if stop - start > 1:
+                Q, _ = np.linalg.qr(np.column_stack([row, np.eye(stop - start)]))
+                block = block @ Q
+                row = row @ Q
+            made[:, start:stop] = block * np.where(row >= -1e-9 * weight.max(), 1.0, -1.0)
+        start = stop
+    return made

@@ -1,0 +1,181 @@
+"""Mass and stiffness matrices with their nodes, from npz, MatrixMarket and MATLAB files; models written to npz.
+
+Fields of an npz model: `labels` (N), `xyz` (N x 3, metres), `node` and `component` (n: index into the nodes, 0..5 for
+x y z rx ry rz), and the matrices as `M_row`, `M_column`, `M_value`, `K_row`, ... or modes as `modes` (n x N) and `squares`.
+Shorter, as other programs write it: `M`, `K` (dense, or the three fields) and `nodes` (N x 3, or N x 4 with numbers first).
+"""
+
+from __future__ import annotations
+
+import io
+import zipfile
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from supple.errors import SuppleError
+from supple.robot.bodies.mesh_files import LARGEST, checked_file
+from supple.robot.bodies.nodal import MOST, NodalModel, check_model
+from supple.robot.bodies.record import Array
+
+Matrix = Any
+
+
+def read_arrays(path: Path) -> dict[str, Array]:
+    """The arrays of an npz file; nothing in it is run, and it may not unpack to more than is allowed."""
+    checked_file(path)
+    try:
+        with zipfile.ZipFile(path) as archive:
+            total = sum(entry.file_size for entry in archive.infolist())
+        if total > 4 * LARGEST:
+            raise SuppleError(f"{path.name}: unpacks to {total / 1e6:.0f} MB; at most {4 * LARGEST / 1e6:.0f} MB are read")
+        with np.load(path, allow_pickle=False) as data:
+            return {name: data[name] for name in data.files}
+    except SuppleError:
+        raise
+    except Exception as error:
+        raise SuppleError(f"{path.name}: is not a whole npz file: {_short(error)}") from error
+
+
+def _short(error: Exception) -> str:
+    return " ".join(str(error).split())[:120] or type(error).__name__
+
+
+def from_arrays(data: Mapping[str, Array], file: str) -> NodalModel:
+    """The NodalModel of named arrays."""
+    try:
+        if "labels" in data:
+            labels, xyz = np.asarray(data["labels"]).astype(int), np.asarray(data["xyz"], dtype=float)
+            node, component = np.asarray(data["node"]).astype(int), np.asarray(data["component"]).astype(int)
+        else:
+            labels, xyz = _nodes(np.asarray(data["nodes"], dtype=float), file)
+            size = _size(data, file)
+            per, left = divmod(size, len(xyz))
+            if left or per not in (3, 6):
+                raise SuppleError(f"{file}: {size} coordinates for {len(xyz)} nodes; 3 or 6 per node are expected")
+            node, component = np.repeat(np.arange(len(xyz)), per), np.tile(np.arange(per), len(xyz))
+        if xyz.ndim != 2 or xyz.shape[1] != 3 or len(labels) != len(xyz):
+            raise SuppleError(f"{file}: xyz must be N x 3, with N labels")
+        if len(node) != len(component) or (len(node) and (node.min() < 0 or node.max() >= len(xyz) or component.max() > 5)):
+            raise SuppleError(f"{file}: node and component must name a node and one of its six motions per coordinate")
+        n = len(node)
+        if "modes" in data:
+            modes, squares = np.asarray(data["modes"], dtype=float), np.asarray(data["squares"], dtype=float)
+            if modes.shape != (n, len(squares)) or not np.isfinite(modes).all():
+                raise SuppleError(f"{file}: modes must be {n} x {len(squares)} finite numbers")
+            return check_model(NodalModel(labels, xyz, node, component, None, None, modes, squares), file)
+        made = NodalModel(labels, xyz, node, component, _matrix(data, "M", n, file), _matrix(data, "K", n, file))
+    except KeyError as error:
+        raise SuppleError(f"{file}: has no array {error}; it has {', '.join(sorted(data)) or 'none'}") from error
+    except (TypeError, ValueError) as error:
+        raise SuppleError(f"{file}: its arrays cannot be used: {_short(error)}") from error
+    return check_model(made, file)
+
+
+def _size(data: Mapping[str, Array], file: str) -> int:
+    if "K" in data:
+        return int(data["K"].shape[0])
+    if "K_row" in data:
+        return int(np.asarray(data["K_row"]).max()) + 1
+    raise KeyError("K")
+
+
+def _nodes(given: Array, file: str) -> tuple[Array, Array]:
+    if given.ndim != 2 or given.shape[1] not in (3, 4):
+        raise SuppleError(f"{file}: nodes must have three columns (x, y, z), or four with the node's number first")
+    if given.shape[1] == 4:
+        return given[:, 0].astype(int), given[:, 1:]
+    return np.arange(1, len(given) + 1), given
+
+
+def _matrix(data: Mapping[str, Array], name: str, n: int, file: str) -> Matrix:
+    if f"{name}_row" in data:
+        rows, columns = (np.asarray(data[f"{name}_{k}"]).astype(int) for k in ("row", "column"))
+        values = np.asarray(data[f"{name}_value"], dtype=float)
+        if len(rows) and (min(rows.min(), columns.min()) < 0 or max(rows.max(), columns.max()) >= n):
+            raise SuppleError(f"{file}: {name} has an entry outside {n} x {n}")
+        return sparse.csr_matrix((values, (rows, columns)), (n, n))
+    A: Any = data[name]
+    if sparse.issparse(A) and hasattr(A, "check_format"):
+        A.check_format(full_check=True)  # indices of a broken file would be followed out of memory
+    return A.tocsr() if sparse.issparse(A) else sparse.csr_matrix(np.asarray(A, dtype=float))
+
+
+def to_arrays(model: NodalModel) -> dict[str, Array]:
+    """The named arrays of a model."""
+    made = {"labels": model.labels, "xyz": model.xyz, "node": model.node, "component": model.component}
+    for name, A in (("M", model.M), ("K", model.K)):
+        if A is not None:
+            entries = sparse.coo_matrix(A)
+            made |= {f"{name}_row": entries.row, f"{name}_column": entries.col, f"{name}_value": entries.data}
+    if model.modes is not None and model.squares is not None:
+        made |= {"modes": model.modes, "squares": model.squares}
+    return made
+
+
+def write_model(model: NodalModel, path: Path) -> Path:
+    """The npz file of a model."""
+    with path.open("wb") as stream:
+        np.savez_compressed(stream, **to_arrays(model))  # type: ignore[arg-type]
+    return path
+
+
+def read_matlab(path: Path) -> NodalModel:
+    """M, K and nodes of a MATLAB file (up to version 7.2)."""
+    checked_file(path)
+    from scipy.io import loadmat
+
+    try:
+        data = {k: v for k, v in loadmat(path).items() if not k.startswith("__")}
+    except NotImplementedError as error:
+        raise SuppleError(f"{path.name}: is of MATLAB version 7.3; save it with -v7") from error
+    except Exception as error:
+        raise SuppleError(f"{path.name}: cannot be read as a MATLAB file: {_short(error)}") from error
+    return from_arrays(data, path.name)
+
+
+def read_matrix_market(stiffness: Path, mass: Path | None, nodes: Path | None) -> NodalModel:
+    """K and M from MatrixMarket files and nodes from a table."""
+    if mass is None or nodes is None:
+        raise SuppleError(f"{stiffness.name}: a MatrixMarket stiffness needs mass: (its mass matrix) and nodes: (a table)")
+    data = {"K": _market(stiffness), "M": _market(mass), "nodes": read_table(nodes)}
+    return from_arrays(data, stiffness.name)
+
+
+def _market(path: Path) -> Matrix:
+    checked_file(path)
+    from scipy.io import mminfo, mmread
+
+    try:
+        rows, columns, *_ = mminfo(path)
+        if rows > MOST or rows != columns:
+            raise SuppleError(f"{path.name}: is {rows} x {columns}; a square matrix of at most {MOST} rows is needed")
+        return sparse.csr_matrix(mmread(path))
+    except SuppleError:
+        raise
+    except Exception as error:
+        raise SuppleError(f"{path.name}: cannot be read as MatrixMarket: {_short(error)}") from error
+
+
+def read_table(path: Path) -> Array:
+    """Nodes from a text table: x y z, or number x y z, divided by commas or blanks."""
+    checked_file(path)
+    rows = []
+    for number, line in enumerate(io.StringIO(path.read_text(encoding="latin-1")), start=1):
+        text = line.split("#")[0].replace(",", " ").split()
+        if not text:
+            continue
+        try:
+            rows.append([float(x) for x in text])
+        except ValueError as error:
+            if not rows and number == 1:
+                continue  # a heading
+            raise SuppleError(f"{path.name}:{number}: {line.strip()[:40]!r} is no row of numbers") from error
+        if len(rows[-1]) != len(rows[0]):
+            raise SuppleError(f"{path.name}:{number}: has {len(rows[-1])} numbers where the rows before have {len(rows[0])}")
+    if not rows:
+        raise SuppleError(f"{path.name}: holds no nodes")
+    return np.array(rows)

@@ -1,0 +1,296 @@
+"""Bodies as nodes with coordinates and matrices: what every import and every solid mesh comes down to."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from supple.errors import SuppleError
+from supple.robot.bodies.fe_model import FeModel, Site, hat_rows
+from supple.robot.bodies.record import Array
+
+Matrix = Any
+MOST = 300_000  # coordinates of a model that is read
+
+
+@dataclass(frozen=True)
+class NodalModel:
+    """Nodes and the coordinates (node, component x y z rx ry rz) that rows of M and K stand for, or modes of them.
+
+    With `modes` (n x N mass-normalised shapes, the six rigid ones among them) there is no K, and M is a fit."""
+
+    labels: Array  # N
+    xyz: Array  # N x 3
+    node: Array  # n: index of the node of every row
+    component: Array  # n: 0..5
+    M: Matrix | None
+    K: Matrix | None
+    modes: Array | None = None
+    squares: Array | None = None  # of the circular frequencies of the modes
+
+    def rigid(self) -> Array:
+        """Rigid motions about the origin, as rows of the coordinates (n x 6)."""
+        made = np.zeros((len(self.node), 6))
+        x = self.xyz[self.node]
+        for c in range(3):
+            rows = self.component == c
+            made[rows, c] = 1
+            a, b = (c + 1) % 3, (c + 2) % 3  # (w x r)_c = w_a r_b - w_b r_a
+            made[rows, 3 + a], made[rows, 3 + b] = x[rows, b], -x[rows, a]
+            made[self.component == 3 + c, 3 + c] = 1
+        return made
+
+    def spin(self) -> tuple[Matrix, Matrix, Matrix]:
+        """e_c x u, for displacements and rotations alike."""
+        n = len(self.node)
+        at = {(int(a), int(c)): i for i, (a, c) in enumerate(zip(self.node, self.component, strict=True))}
+        made = []
+        for c in range(3):
+            a, b = (c + 1) % 3, (c + 2) % 3
+            rows, columns, data = [], [], []
+            for first in (0, 3):  # component a gets -u_b, b gets u_a
+                for (node, comp), i in at.items():
+                    for to, source, sign in ((a, b, -1.0), (b, a, 1.0)):
+                        if comp == first + to and (node, first + source) in at:
+                            rows.append(i)
+                            columns.append(at[node, first + source])
+                            data.append(sign)
+            made.append(sparse.csr_matrix((data, (rows, columns)), (n, n)))
+        return made[0], made[1], made[2]
+
+    def moved(self, origin: Array) -> NodalModel:
+        """The same body seen from a frame at `origin`."""
+        return replace(self, xyz=self.xyz - origin)
+
+    def in_units(self, length: float, energy: float) -> NodalModel:
+        """The model in SI, from units of which one is `length` metres and `energy` joules (seconds stay seconds)."""
+        moves = self.component < 3
+        made = replace(self, xyz=self.xyz * length)
+        if self.modes is not None:
+            return replace(made, modes=self.modes * (np.where(moves, length, 1.0) / np.sqrt(energy))[:, None])
+        S = sparse.diags(np.where(moves, 1 / length, 1.0))
+        return replace(made, K=sparse.csr_matrix(energy * S @ self.K @ S), M=sparse.csr_matrix(energy * S @ self.M @ S))
+
+
+@dataclass(frozen=True)
+class Attachment:
+    """Nodes (by index) tied to a frame at `position`: rigidly, or so that the frame is their mean."""
+
+    name: str
+    nodes: Array
+    position: Array
+    rigid: bool
+
+
+def check_model(model: NodalModel, file: str) -> NodalModel:
+    """The model, if its parts belong together."""
+    n = len(model.node)
+    if n > MOST:
+        raise SuppleError(f"{file}: has {n} coordinates; at most {MOST} are read")
+    for name, A in (("M", model.M), ("K", model.K)):
+        if A is None:
+            continue
+        if A.shape != (n, n):
+            raise SuppleError(f"{file}: {name} is {A.shape[0]} x {A.shape[1]}, but the nodes have {n} coordinates")
+        data = A.data if sparse.issparse(A) else np.asarray(A)
+        if not np.isfinite(data).all():
+            raise SuppleError(f"{file}: {name} holds entries that are no finite numbers")
+        size = np.abs(data).max(initial=0.0)
+        if size == 0:
+            raise SuppleError(f"{file}: {name} is all zero")
+        if np.abs(A - A.T).max() > 1e-6 * size:
+            raise SuppleError(f"{file}: {name} is not symmetric; if only one triangle is stored, mark it symmetric")
+    if not np.isfinite(model.xyz).all():
+        raise SuppleError(f"{file}: a node's place is no finite number")
+    if len(np.unique(model.labels)) != len(model.labels):
+        raise SuppleError(f"{file}: two nodes have the same number")
+    return model
+
+
+# To a FeModel -----------------------------------------------------------------------------------------------------------
+
+
+def fe_model(model: NodalModel, attachments: Sequence[Attachment]) -> FeModel:
+    """The FeModel with its rigid ties made and its attachments as sites."""
+    if model.modes is not None:
+        return _modal(model, attachments)
+    assert model.M is not None and model.K is not None
+    rigid = model.rigid()
+    _check_rigid(model, rigid)
+    T, sites_rigid, z_rigid = _ties(model, rigid, [a for a in attachments if a.rigid])
+    rows = {a.name: (_mean_rows(model, a) @ T).toarray() for a in attachments if not a.rigid}
+    sites = tuple(sites_rigid[a.name] if a.rigid else Site(a.name, a.position, rows[a.name]) for a in attachments)
+    points, drawn = _drawn(model)
+    mass = sparse.csr_matrix(model.M)
+    return FeModel(
+        mass, sparse.csr_matrix(T.T @ sparse.csr_matrix(model.K) @ T), T, z_rigid, model.spin(), sites, points,
+        sparse.csr_matrix(drawn @ T),
+    )  # fmt: skip
+
+
+def _check_rigid(model: NodalModel, rigid: Array) -> None:
+    """Rigid motions must cost no energy: a matrix in another order or unit than the nodes is found here."""
+    K = sparse.csr_matrix(model.K)
+    scale = np.abs(K).sum(axis=1).max() * np.abs(rigid).max(axis=0)
+    residual = np.abs(K @ rigid).max(axis=0) / scale
+    if residual.max() > 1e-6:
+        worst = int(np.argmax(residual))
+        what = "shift along" if worst < 3 else "turn about"
+        raise SuppleError(
+            f"the stiffness matrix resists a rigid {what} {'xyz'[worst % 3]}: the nodes are in another order or unit than "
+            "the matrices, or the model is held somewhere (it must be free)"
+        )
+
+
+def _ties(model: NodalModel, rigid: Array, ties: Sequence[Attachment]) -> tuple[Matrix, dict[str, Site], Array]:
+    """u = T z with the nodes of every tie moving as one rigid body; its motion comes at the end of z."""
+    n = len(model.node)
+    owner = np.full(n, -1)
+    for k, tie in enumerate(ties):
+        own = np.isin(model.node, tie.nodes)
+        if (owner[own] >= 0).any():
+            raise SuppleError(f"attachments {ties[int(owner[own].max())].name!r} and {tie.name!r} share nodes")
+        owner[own] = k
+    free = np.flatnonzero(owner < 0)
+    m = len(free) + 6 * len(ties)
+    blocks: list[Matrix] = [sparse.csr_matrix((np.ones(len(free)), (free, np.arange(len(free)))), (n, len(free)))]
+    z_rigid = np.zeros((m, 6))
+    z_rigid[: len(free)] = rigid[free]
+    sites = {}
+    for k, tie in enumerate(ties):
+        rows = np.flatnonzero(owner == k)
+        about = rigid[rows] @ hat_rows(-tie.position)  # motions about the tie's own point
+        dense = sparse.lil_matrix((n, 6))
+        dense[rows] = about
+        blocks.append(sparse.csr_matrix(dense))
+        start = len(free) + 6 * k
+        z_rigid[start : start + 6] = hat_rows(tie.position)
+        chosen = np.zeros((6, m))
+        chosen[:, start : start + 6] = np.eye(6)
+        sites[tie.name] = Site(tie.name, tie.position, chosen)
+    return sparse.hstack(blocks, format="csr"), sites, z_rigid
+
+
+def _mean_rows(model: NodalModel, tie: Attachment) -> Matrix:
+    """The rigid motion nearest to that of the nodes, all counting alike (RBE3), as rows over the coordinates."""
+    rows = np.flatnonzero(np.isin(model.node, tie.nodes) & (model.component < 3))
+    if len(tie.nodes) == 1:
+        own = np.flatnonzero((model.node == tie.nodes[0]) & (model.component >= 3))
+        if len(own) < 3:
+            raise SuppleError(f"attachment {tie.name!r}: one node of a solid does not turn; give three or more nodes")
+        rows = np.concatenate([rows, own])
+    A = model.rigid()[rows] @ hat_rows(-tie.position)
+    if np.linalg.matrix_rank(A, tol=1e-9 * np.abs(A).max()) < 6:
+        raise SuppleError(f"attachment {tie.name!r}: its nodes lie on a line and cannot carry every moment; give more nodes")
+    made = sparse.lil_matrix((6, len(model.node)))
+    made[:, rows] = np.linalg.pinv(A)
+    return sparse.csr_matrix(made)
+
+
+def _drawn(model: NodalModel, most: int = 400) -> tuple[Array, Matrix]:
+    """Some nodes as a line drawing, and their displacement rows."""
+    moving = np.unique(model.node[model.component < 3])
+    step = max(1, len(moving) // most)
+    chosen = moving[::step]
+    order = chosen[np.lexsort(model.xyz[chosen].T[::-1].round(9))]
+    place = {int(a): k for k, a in enumerate(order)}
+    rows, columns = [], []
+    for i, (a, c) in enumerate(zip(model.node, model.component, strict=True)):
+        if c < 3 and int(a) in place:
+            rows.append(3 * place[int(a)] + int(c))
+            columns.append(i)
+    made = sparse.csr_matrix((np.ones(len(rows)), (rows, columns)), (3 * len(order), len(model.node)))
+    return model.xyz[order], made
+
+
+# Modes without matrices -------------------------------------------------------------------------------------------------
+
+
+def _modal(model: NodalModel, attachments: Sequence[Attachment]) -> FeModel:
+    """Modes of a free body as a FeModel: z are its rigid motions and its elastic modes; nodal masses are fitted."""
+    assert model.modes is not None and model.squares is not None
+    rigid = model.rigid()
+    order = np.argsort(model.squares)
+    squares, shapes = model.squares[order], model.modes[:, order]
+    if len(squares) < 7:
+        raise SuppleError(f"holds {len(squares)} modes; the six rigid ones and at least one elastic mode are needed")
+    if np.abs(squares[:6]).max() > 1e-4 * squares[6]:
+        raise SuppleError("the first six modes are not rigid; solve the free body (no supports), rigid modes included")
+    moving = model.component < 3
+    A, *_ = np.linalg.lstsq(rigid[moving], shapes[moving, :6], rcond=None)
+    miss = np.abs(rigid[moving] @ A - shapes[moving, :6]).max() / np.abs(shapes[moving, :6]).max()
+    if miss > 1e-2:
+        raise SuppleError(f"rigid modes that bend by {100 * miss:.0f} %: nodes and modes do not match")
+    inverse = np.linalg.inv(A)
+    M6 = inverse.T @ inverse  # of unit rigid motions
+    elastic = shapes[:, 6:]
+    N = elastic.shape[1]
+    T = np.hstack([rigid, elastic])
+    known = np.zeros((6 + N, 6 + N))
+    known[:6, :6], known[6:, 6:] = M6, np.eye(N)
+    K = sparse.diags(np.r_[np.zeros(6), squares[6:]]).tocsr()
+    masses = _nodal_masses(model, M6, T, known)
+    points, drawn = _drawn(model)
+    sites = tuple(Site(a.name, a.position, np.asarray(_mean_rows(model, a) @ T)) for a in attachments)
+    return FeModel(
+        masses, K, sparse.csr_matrix(T), np.vstack([np.eye(6), np.zeros((N, 6))]), model.spin(), sites, points,
+        sparse.csr_matrix(drawn @ T), None, sparse.csr_matrix(known),
+    )  # fmt: skip
+
+
+def _nodal_masses(model: NodalModel, M6: Array, T: Array, known: Array) -> Matrix:
+    """Lumped masses, not negative, that come nearest to the orthonormality of all modes (nothing else is known)."""
+    from scipy.optimize import nnls
+
+    nodes = np.unique(model.node[model.component < 3])
+    N = T.shape[1]
+    scale = 1 / np.sqrt(np.diag(known))
+    at = {int(a): k for k, a in enumerate(nodes)}
+    pairs = np.triu_indices(N)
+    A = np.zeros((len(pairs[0]), len(nodes)))
+    for i in np.flatnonzero(model.component < 3):
+        row = T[i] * scale
+        A[:, at[int(model.node[i])]] += row[pairs[0]] * row[pairs[1]]
+    b = (known * np.outer(scale, scale))[pairs]
+    if len(nodes) > 3000:
+        raise SuppleError(f"modes at {len(nodes)} nodes without a mass matrix; give the matrices, or modes at fewer nodes")
+    found, _ = nnls(A, b, maxiter=20 * len(nodes))
+    diagonal = np.zeros(len(model.node))
+    for i in np.flatnonzero(model.component < 3):
+        diagonal[i] = found[at[int(model.node[i])]]
+    return sparse.diags(diagonal).tocsr()
+
+
+def chosen_nodes(model: NodalModel, where: Mapping[str, Any]) -> Array:
+    """Indices of the nodes in a list of numbers, a box, a plane, or near a point."""
+    x = model.xyz
+    within = float(where.get("within", 1e-6))
+    if where.get("nodes") is not None:
+        place = {int(label): k for k, label in enumerate(model.labels)}
+        missing = [n for n in where["nodes"] if n not in place]
+        if missing:
+            raise SuppleError(f"there is no node {missing[0]}; numbers run from {min(place)} to {max(place)}")
+        return np.array([place[n] for n in where["nodes"]])
+    if where.get("box") is not None:
+        low, high = np.minimum(*where["box"]), np.maximum(*where["box"])
+        found = ((x >= low - within) & (x <= high + within)).all(axis=1)
+    elif where.get("plane") is not None:
+        found = np.ones(len(x), dtype=bool)
+        for axis, value in where["plane"].items():
+            found &= np.abs(x[:, "xyz".index(axis)] - value) <= within
+    else:
+        away = np.linalg.norm(x - np.asarray(where["at"]), axis=1)
+        radius = where.get("radius")
+        found = away <= (max(within, 1e-6 * np.ptp(x)) if radius is None else radius)
+    used = np.zeros(len(x), dtype=bool)
+    used[model.node] = True
+    nodes = np.flatnonzero(found & used)
+    if not len(nodes):
+        low, high = x.min(axis=0), x.max(axis=0)
+        span = ", ".join(f"{a} {p:g} to {q:g}" for a, p, q in zip("xyz", low, high, strict=True))
+        raise SuppleError(f"no node lies there; the nodes span {span} (in the body's frame, metres)")
+    return nodes

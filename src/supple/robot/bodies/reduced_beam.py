@@ -1,0 +1,80 @@
+"""Beams of many elements described by few coordinates."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from supple.errors import SuppleError
+from supple.robot.bodies.beam import PLANAR, SPATIAL, BeamSpec, beam_marker
+from supple.robot.bodies.fe_model import Site, cleaned, hat_rows
+from supple.robot.bodies.record import Array, Body, Outline
+from supple.robot.bodies.reduction import Selection, Structure, reduce
+
+
+def reduced_beam(spec: BeamSpec, body: Body, method: str, selection: Selection) -> tuple[Body, Array]:
+    """The beam's Body in few coordinates q, and V of its nodal coordinates = V q. Its end is attached."""
+    try:
+        M = _with_frame(body)
+        K_ee = body.K_ee.astype(float)
+        tip = beam_marker(spec, 1)
+        Phi = np.concatenate([tip.Phi_d, tip.Phi_r]).astype(float)
+        place = tip.position.astype(float)
+    except TypeError as error:
+        raise SuppleError("the beam depends on a kept parameter; a reduction needs numbers") from error
+    n, kept = len(K_ee), list(PLANAR if spec.planar else SPATIAL)
+    chosen = kept + list(range(6, 6 + n))
+    K = np.zeros((6 + n, 6 + n))
+    K[6:, 6:] = K_ee
+    root = np.hstack([np.eye(6), np.zeros((6, n))])
+    end = np.hstack([hat_rows(place), Phi])
+    off = [k for k in range(6) if k not in kept]
+    end[off] = root[off] = 0
+    held = Site("root", np.zeros(3), root[:, chosen])
+    sites = (held, Site("end", place, end[:, chosen]))
+    rigid = np.vstack([np.eye(6), np.zeros((n, 6))])[np.ix_(chosen, kept)]
+    own = np.ix_(chosen, chosen)
+    basis = reduce(Structure(M[own], K[own], rigid, sites, held, end[:, chosen]), method, selection)
+    V = basis.V[len(kept) :]
+    return replace(transformed(body, V), coordinates=basis.names, units=basis.units, reduced=basis.reduced), V
+
+
+def _with_frame(body: Body) -> Array:
+    """The mass matrix over the frame's six motions and the elastic coordinates."""
+    n = len(body.coordinates)
+    M = np.zeros((6 + n, 6 + n))
+    x, y, z = (float(s) for s in body.MS_r)
+    M[:3, :3] = float(body.mass) * np.eye(3)
+    M[:3, 3:6] = -np.array([[0, -z, y], [z, 0, -x], [-y, x, 0]])
+    M[3:6, :3] = M[:3, 3:6].T
+    M[3:6, 3:6] = body.I_rr.astype(float)
+    M[:3, 6:], M[3:6, 6:] = body.MS_de.astype(float), body.beta.astype(float)
+    M[6:, :6] = M[:6, 6:].T
+    M[6:, 6:] = body.M_ee.astype(float)
+    return M
+
+
+def transformed(body: Body, V: Array) -> Body:
+    """The body in coordinates q' with q = V q'; names and units are the caller's."""
+
+    def turned(A: Array) -> Array:
+        made = V.T @ A.astype(float) @ V
+        size = np.sqrt(np.abs(np.diag(made)))
+        return cleaned((made + made.T) / 2, np.outer(size, size))
+
+    def plain(A: Array) -> Array:
+        return cleaned(A, np.abs(A).max(initial=0.0), 1e-13)
+
+    lam = np.einsum("ai,abc,bk->ikc", V, body.lam.astype(float), V)
+    I_ee = np.einsum("ai,abcd,bk->ikcd", V, body.I_ee.astype(float), V)
+    I_re = np.einsum("ak,acd->kcd", V, body.I_re.astype(float))
+    outline = body.outline
+    if outline is not None:
+        drawn = np.einsum("pca,ak->pck", outline.Phi_d.astype(float), V)
+        outline = Outline(outline.position, plain(drawn))
+    return replace(
+        body, MS_de=plain(body.MS_de.astype(float) @ V), beta=plain(body.beta.astype(float) @ V), lam=plain(lam),
+        I_re=plain(I_re), I_ee=plain(I_ee), M_ee=turned(body.M_ee), K_ee=turned(body.K_ee), D_ee=turned(body.D_ee),
+        H_ee=turned(body.H_ee), outline=outline,
+    )  # fmt: skip

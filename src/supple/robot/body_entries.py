@@ -1,0 +1,192 @@
+"""Bodies as they may be written in a robot file: rigid, beams, plates and finite elements, their damping and reduction."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from pydantic import Field, StringConstraints
+
+from supple.robot.fields import Direction, Length, Model, Name, Q, Ratio, Size, Vector, one_of
+
+
+class Rayleigh(Model):
+    """D = alpha M + beta K."""
+
+    alpha: Annotated[Any, Q("rate", least=0)] = 0
+    beta: Annotated[Any, Q("time", least=0)] = 0
+
+
+class Damping(Model):
+    """rayleigh: D = alpha M + beta K; modal: ratio of every mode of the body clamped at its origin;
+    structural: loss factor eta of K (1 + j eta), twice the modal ratio."""
+
+    rayleigh: Rayleigh | None = None
+    modal: Ratio | Annotated[list[Ratio], Field(min_length=1, max_length=500)] | None = None
+    structural: Ratio | None = None
+    _one = one_of("rayleigh", "modal", "structural")
+
+
+class Inertia(Model):
+    """Entries of the inertia matrix (xy is the matrix entry, the negative of the product of inertia)."""
+
+    xx: Annotated[Any, Q("inertia", least=0)] = 0
+    yy: Annotated[Any, Q("inertia", least=0)] = 0
+    zz: Annotated[Any, Q("inertia", least=0)] = 0
+    xy: Annotated[Any, Q("inertia")] = 0
+    xz: Annotated[Any, Q("inertia")] = 0
+    yz: Annotated[Any, Q("inertia")] = 0
+
+
+class Rigid(Model):
+    """A rigid body: centre and inertia about it, or first moments and inertia about the link's origin."""
+
+    mass: Annotated[Any, Q("mass", least=0)]
+    centre: Vector | None = None
+    first_moments: Annotated[list[Annotated[Any, Q("first moment of mass")]], Field(min_length=3, max_length=3)] | None = (
+        None
+    )
+    inertia: Inertia | None = None
+    inertia_at_origin: Inertia | None = None
+
+    def relation(self, numbers: Any) -> str | None:
+        if self.centre is not None and self.first_moments is not None:
+            return "centre and first_moments say the same; give one of them"
+        if self.inertia is not None and self.inertia_at_origin is not None:
+            return "inertia and inertia_at_origin say the same; give one of them"
+        if numbers.mass == 0 and self.first_moments is not None:
+            return "a body without mass has no first_moments"
+        return None
+
+
+class Selection(Model):
+    """Which modes are kept: how many, all up to a frequency, or enough for a part of the effective mass."""
+
+    modes: Annotated[Any, Q("number", least=0, most=500, whole=True)] | None = None
+    up_to: Annotated[Any, Q("frequency", above=0)] | None = None
+    effective_mass: Annotated[Any, Q("number", above=0, below=1)] | None = None
+    _one = one_of("modes", "up_to", "effective_mass")
+
+
+class Reduction(Model):
+    """How a flexible body is described by few coordinates.
+
+    free_free: modes of the free body; clamped_free: modes of the body held at its root; craig_bampton: motions of its
+    attachments and modes with all attachments held; static: modes and the shapes under loads at its attachments."""
+
+    free_free: Selection | None = None
+    clamped_free: Selection | None = None
+    craig_bampton: Selection | None = None
+    static: Selection | None = None
+    _one = one_of("free_free", "clamped_free", "craig_bampton", "static")
+
+
+class Beam(Model):
+    """A beam from the link's origin (or `start`) along `axis`; elements: 0 makes it rigid."""
+
+    length: Size
+    section: Name
+    material: Name
+    elements: Annotated[Any, Q("number", least=0, most=200, whole=True)] = 1
+    segments: Annotated[Any, Q("number", least=1, most=50, whole=True)] = 1
+    theory: Literal["euler_bernoulli", "timoshenko"] = "euler_bernoulli"
+    axis: Direction = "x"
+    up: Direction | None = None
+    start: Vector | None = None
+    damping: Damping | None = None
+    reduction: Reduction | None = None
+
+
+Place2 = Annotated[list[Length], Field(min_length=2, max_length=2)]
+FileName = Annotated[str, StringConstraints(min_length=1, max_length=500)]
+
+
+class PointMass(Model):
+    """A mass tied rigidly to the nearest point of the body, with the inertia about its own centre."""
+
+    mass: Annotated[Any, Q("mass", least=0)]
+    at: Annotated[list[Length], Field(min_length=2, max_length=3)]
+    inertia: Inertia | None = None
+
+
+class Stiffener(Model):
+    """A beam in the plate's middle plane, from one point to another; y of its section lies across it in the plane."""
+
+    start: Place2 = Field(alias="from")
+    end: Place2 = Field(alias="to")
+    section: Name
+    material: Name | None = None
+
+
+class PlateAttachment(Model):
+    """A place on a plate: a point, or an edge that is tied to something rigid."""
+
+    at: Place2 | None = None
+    edge: Annotated[list[Place2], Field(min_length=2, max_length=2)] | None = None
+    _one = one_of("at", "edge")
+
+
+class Plate(Model):
+    """A flat plate in the x-y plane of its frame, stiff in its plane; corners, or a mesh file of triangles."""
+
+    corners: Annotated[list[Place2], Field(min_length=3, max_length=200)] | None = None
+    mesh: FileName | None = None
+    thickness: Size
+    material: Name
+    origin: Literal["centroid"] | Place2 = "centroid"
+    element: Literal["mindlin", "kirchhoff"] = "mindlin"
+    refine: Annotated[Any, Q("number", least=0, most=6, whole=True)] | None = None
+    tolerance: Annotated[Any, Q("number", least=0.00001, most=0.1)] = "0.001"
+    masses: Annotated[list[PointMass], Field(max_length=100)] = []
+    stiffeners: Annotated[list[Stiffener], Field(max_length=100)] = []
+    attachments: Annotated[dict[Name, PlateAttachment], Field(max_length=64)] = {}
+    root: Name | None = None
+    reduction: Reduction | None = None
+    damping: Damping | None = None
+    _one = one_of("corners", "mesh")
+
+
+class Nodes(Model):
+    """Which nodes: by their numbers, in a box, on a plane, or within a radius of a point."""
+
+    nodes: Annotated[list[Annotated[int, Field(ge=0)]], Field(min_length=1, max_length=20000)] | None = None
+    box: Annotated[list[Vector], Field(min_length=2, max_length=2)] | None = None
+    plane: dict[Literal["x", "y", "z"], Length] | None = None
+    radius: Size | None = None
+    within: Size = "1e-6"
+    at: Vector | None = None
+    tie: Literal["rigid", "average"] = "rigid"
+
+    def relation(self, numbers: Any) -> str | None:
+        given = [k for k in ("nodes", "box", "plane", "radius") if getattr(self, k) is not None]
+        if len(given) > 1:
+            return f"{' and '.join(given)} are given; give one of nodes, box, plane, radius"
+        if given in ([], ["radius"]) and self.at is None:
+            return "needs nodes, box or plane, or the point at: with or without a radius"
+        return None
+
+
+class FiniteElements(Model):
+    """A body from a finite-element program: matrices, modes or a mesh in files named relative to the robot file.
+
+    Places of attachments and masses are those of the file's nodes, in metres; the body's frame is at `origin` of them."""
+
+    file: FileName
+    nodes: FileName | None = None
+    mass: FileName | None = None
+    solver: Literal["calculix"] | None = None
+    material: Name | None = None
+    units: Literal["m", "mm"] = "m"
+    origin: Vector | Literal["centre"] = [0, 0, 0]
+    masses: Annotated[list[PointMass], Field(max_length=100)] = []
+    attachments: Annotated[dict[Name, Nodes], Field(max_length=64)] = {}
+    root: Name | None = None
+    reduction: Reduction | None = None
+    damping: Damping | None = None
+
+
+class Body(Model):
+    rigid: Rigid | None = None
+    beam: Beam | None = None
+    plate: Plate | None = None
+    fe: FiniteElements | None = None
+    _one = one_of("rigid", "beam", "plate", "fe")

@@ -1,0 +1,243 @@
+"""Motions in a robot file, or in a file of their own: paths, signals and controllers as they may be written."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from pydantic import Field, StringConstraints
+from pydantic import model_validator as _model_validator
+from pydantic_core import PydanticCustomError
+
+from supple.robot.fields import Angle, Direction, Model, Name, Number, Q, Reference, one_of
+
+Time = Annotated[Any, Q("time", least=0)]
+Span = Annotated[Any, Q("time", above=0)]
+Frequency = Annotated[Any, Q("frequency", above=0)]
+Position = Annotated[Any, Q("angle or length")]
+Any_ = Annotated[Any, Q("any")]  # its dimension follows from the channel and is checked there
+Speed = Annotated[Any, Q("velocity or rate", above=0)]
+Acceleration = Annotated[Any, Q("acceleration or angular acceleration", above=0)]
+Jerk = Annotated[Any, Q("jerk or angular jerk", above=0)]
+Pose = dict[Reference, Position]
+
+
+# Signals --------------------------------------------------------------------------------------------------------------
+
+
+class Sine(Model):
+    """offset + amplitude * sin(2 pi frequency t + phase); `fade` swells and dies away smoothly within this time."""
+
+    amplitude: Any_
+    frequency: Frequency
+    phase: Angle = 0
+    offset: Any_ = 0
+    fade: Time = 0
+
+
+class Sweep(Model):
+    """A sine whose frequency runs from `first` to `last` over the motion, linearly or logarithmically."""
+
+    amplitude: Any_
+    first: Frequency
+    last: Frequency
+    law: Literal["linear", "log"] = "linear"
+    phase: Angle = 0
+    fade: Time = 0
+
+
+class Step(Model):
+    height: Any_
+    at: Time = 0
+
+
+class Ramp(Model):
+    """From `first` at the time `begin` to `last` at the time `end`, held before and after."""
+
+    first: Any_ = 0
+    last: Any_
+    begin: Time = 0
+    end: Time
+
+    def relation(self, numbers: Any) -> str | None:
+        return (
+            None
+            if numbers.begin is None or numbers.end is None or numbers.end > numbers.begin
+            else "end must come after begin"
+        )
+
+
+class Impulse(Model):
+    """A half-sine of this duration; `area` is its integral over time (N s), or give its `peak`."""
+
+    area: Any_ | None = None
+    peak: Any_ | None = None
+    duration: Span = "1 ms"
+    at: Time = 0
+    _one = one_of("area", "peak")
+
+
+class Square(Model):
+    """`high` during the first `duty` part of every period, then `low`."""
+
+    high: Any_
+    low: Any_ = 0
+    period: Span
+    duty: Annotated[Any, Q("number", above=0, below=1)] = "0.5"
+    at: Time = 0
+
+
+class Signal(Model):
+    constant: Any_ | None = None
+    sine: Sine | None = None
+    sweep: Sweep | None = None
+    step: Step | None = None
+    ramp: Ramp | None = None
+    impulse: Impulse | None = None
+    square: Square | None = None
+    _one = one_of("constant", "sine", "sweep", "step", "ramp", "impulse", "square")
+
+
+SignalOrNumber = Signal | Any_
+
+
+# Paths ----------------------------------------------------------------------------------------------------------------
+
+
+class Limits(Model):
+    """Most speed, acceleration and jerk of any channel, or of each by its name."""
+
+    speed: Speed | dict[Reference, Speed] | None = None
+    acceleration: Acceleration | dict[Reference, Acceleration] | None = None
+    jerk: Jerk | dict[Reference, Jerk] | None = None
+
+
+class Move(Model):
+    """A straight move from rest to rest, `to` a place or `by` so much, in a duration or within limits; or a `rest`."""
+
+    to: Pose | None = None
+    by: Pose | None = None
+    rest: Span | None = None
+    profile: Literal["quintic", "trapezoidal", "s_curve"] = "quintic"
+    duration: Span | None = None
+    limits: Limits | None = None
+    acceleration_time: Span | None = None
+    jerk_time: Span | None = None
+    _one = one_of("to", "by", "rest")
+
+    @_model_validator(mode="after")
+    def _one_duration(self) -> Move:
+        if self.rest is None and (self.duration is None) == (self.limits is None):
+            raise PydanticCustomError("one_of", "a move needs exactly one of duration, limits", {})
+        if self.rest is not None and any(x is not None for x in (self.duration, self.limits)):
+            raise PydanticCustomError("one_of", "a rest has no duration or limits of its own: rest says how long", {})
+        return self
+
+
+class Waypoint(Model):
+    time: Time
+    to: Pose
+
+
+class Circle(Model):
+    """A circle from rest to rest: quick after `run_up` seconds, slowing down as long before its end.
+
+    It lies across `axis` (spatial) or in the `plane` of two channels, and starts at the angle `start` from the first of
+    its two directions, towards the second; a negative number of turns runs the other way."""
+
+    centre: Annotated[list[Position], Field(min_length=2, max_length=3)]
+    radius: Annotated[Any, Q("angle or length", above=0)]
+    speed: Speed | None = None
+    period: Span | None = None
+    axis: Direction | None = None
+    plane: Annotated[list[Reference], Field(min_length=2, max_length=2)] | None = None
+    turns: Number = 1
+    start: Angle = 0
+    run_up: Span | None = None
+    _one = one_of("speed", "period")
+
+
+class PointSpace(Model):
+    """The named point that follows the path."""
+
+    point: Reference
+
+
+# Control --------------------------------------------------------------------------------------------------------------
+
+Limit = Annotated[Any, Q("force or torque", above=0)]
+
+
+class Gains(Model):
+    """Gains of a joint controller, one for all actuators or one each; `limit` bounds the force or torque."""
+
+    kp: (
+        Annotated[Any, Q("translational stiffness or rotational stiffness", least=0)]
+        | dict[Reference, Annotated[Any, Q("translational stiffness or rotational stiffness", least=0)]]
+    ) = 0
+    kd: (
+        Annotated[Any, Q("translational damping or rotational damping", least=0)]
+        | dict[Reference, Annotated[Any, Q("translational damping or rotational damping", least=0)]]
+    ) = 0
+    ki: (
+        Annotated[Any, Q("translational stiffness per time or power", least=0)]
+        | dict[Reference, Annotated[Any, Q("translational stiffness per time or power", least=0)]]
+    ) = 0
+    limit: Limit | dict[Reference, Limit] | None = None
+    sample: Time = 0
+    delay: Time = 0
+
+
+class ComputedTorque(Model):
+    """Gains of the error's own dynamics: a = a_path + kd e' + kp e + ki (integral of e)."""
+
+    kp: (
+        Annotated[Any, Q("angular acceleration", least=0)]
+        | dict[Reference, Annotated[Any, Q("angular acceleration", least=0)]]
+    ) = 0
+    kd: Annotated[Any, Q("rate", least=0)] | dict[Reference, Annotated[Any, Q("rate", least=0)]] = 0
+    ki: Annotated[Any, Q("angular jerk", least=0)] | dict[Reference, Annotated[Any, Q("angular jerk", least=0)]] = 0
+    limit: Limit | dict[Reference, Limit] | None = None
+    sample: Time = 0
+    delay: Time = 0
+
+
+class Controller(Model):
+    pd: Gains | None = None
+    pid: Gains | None = None
+    computed_torque: ComputedTorque | None = None
+    _one = one_of("pd", "pid", "computed_torque")
+
+
+# The whole ------------------------------------------------------------------------------------------------------------
+
+PATHS = ("moves", "waypoints", "circle", "signals", "csv")
+Wrench = dict[Literal["fx", "fy", "fz", "mx", "my", "mz"], SignalOrNumber]
+
+
+class Motion(Model):
+    """What moves the robot: a path of its joints, platform or a point, forces, and who drives each actuator."""
+
+    about: str = ""
+    space: Literal["joints", "platform"] | PointSpace = "joints"
+    assembly: Name | None = None
+    start: Pose = {}
+    rates: dict[Reference, Annotated[Any, Q("velocity or rate")]] = {}
+    moves: Annotated[list[Move], Field(min_length=1)] | None = None
+    waypoints: Annotated[list[Waypoint], Field(min_length=2)] | None = None
+    through: Literal["spline", "stops"] = "spline"
+    circle: Circle | None = None
+    signals: dict[Reference, SignalOrNumber] | None = None
+    csv: Annotated[str, StringConstraints(min_length=1, max_length=500)] | None = None
+    torques: dict[Reference, SignalOrNumber] = {}
+    loads: dict[Reference, Wrench] = {}
+    controller: Controller | None = None
+    drive: dict[Reference, Literal["prescribed", "torque", "controlled"]] = {}
+    duration: Span | None = None
+    repeat: Annotated[Any, Q("number", least=1, most=1000, whole=True)] = 1
+
+    @_model_validator(mode="after")
+    def _one_path(self) -> Motion:
+        given = [k for k in PATHS if getattr(self, k) is not None]
+        if len(given) > 1:
+            raise PydanticCustomError("one_of", "{given} are given; a motion has one path", {"given": " and ".join(given)})
+        return self

@@ -1,0 +1,115 @@
+"""`compare`: formulations of one robot side by side, from Python and on the command line."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from click.testing import CliRunner, Result
+
+from supple import pipeline
+from supple.analyses.compare import EXPECTED, compare
+from supple.cli import main
+from supple.errors import SuppleError
+from supple.model.model import Model
+
+
+def run(*arguments: str) -> Result:
+    return CliRunner().invoke(main, list(arguments), prog_name="supple", terminal_width=200)
+
+
+def every(name: str) -> dict[str, Model | str]:
+    made: dict[str, Model | str] = {}
+    for method in pipeline.FORMULATIONS:
+        try:
+            made[method] = pipeline.load(name, formulation=method)
+        except SuppleError as reason:
+            made[method] = str(reason)
+    return made
+
+
+def test_every_formulation_has_an_expectation() -> None:
+    """What `compare` expects of a formulation is stated for each of the registry."""
+    assert set(EXPECTED) == set(pipeline.FORMULATIONS)
+
+
+@pytest.mark.parametrize("name", ["3rrr", "dualemps"])
+def test_differences_have_the_expected_order(name: str) -> None:
+    """Same mathematics: rounding. Linear small rotations (ERLS): first order in the deformation, at rest nothing."""
+    found = compare(every(name), timed=False)
+    assert found.reference == "newton_euler"
+    for row in found.rows:
+        if row.reason:
+            assert "does not take this robot, because of" in row.reason
+            continue
+        assert row.frequency_difference is not None and row.frequency_difference < 1e-7
+        assert row.mass_difference is not None and row.force_difference is not None
+        if row.expected == "order 1":
+            assert row.mass_order == pytest.approx(1, abs=0.1)
+            assert row.force_order is not None and row.force_order > 0.7
+        else:
+            assert row.mass_order is None and row.force_order is None
+            assert max(row.mass_difference, row.force_difference) < 1e-10
+
+
+def test_costs() -> None:
+    """Operations are those of the Functions; compiled, one evaluation takes some time."""
+    models = every("five_bar_elastic")
+    found = compare(models, generated={"lagrange": 7})
+    for row in found.rows:
+        model = models[row.formulation]
+        if isinstance(model, Model):
+            assert row.operations == model.equations.forces.operations
+            assert row.microseconds is None or 0 < row.microseconds < 1e4
+    assert {row.formulation: row.forward_operations for row in found.rows}["lagrange"] == 7
+
+
+def test_the_pose_is_the_one_asked_for() -> None:
+    """Frequencies are those of `supple modes` at the same pose."""
+    at = {"arm1/q1": 2.0, "arm2/q1": 1.1}
+    found = compare({"newton_euler": pipeline.load("five_bar")}, at, timed=False)
+    assert found.pose["arm1/q1"] == 2.0
+    shown = run("modes", "five_bar", "--at", "arm1/q1=2.0", "--at", "arm2/q1=1.1", "--json", "--count", "6")
+    assert json.loads(shown.stdout)["frequencies_hz"] == pytest.approx(list(found.rows[0].frequencies_hz), rel=1e-9)
+
+
+def test_command_line(tmp_path: Path) -> None:
+    """A table, strict JSON and a picture; misspelt formulations are refused in words."""
+    picture = tmp_path / "compared.png"
+    shown = run("compare", "five_bar_elastic", "--no-time", "--plot", str(picture))
+    assert shown.exit_code == 0, shown.output
+    assert "lagrange_dalembert" in shown.stdout and "missing platform" in shown.stdout
+    assert picture.stat().st_size > 5000
+    data = json.loads(run("compare", "five_bar_elastic", "--no-time", "--only", "scdd", "--json").stdout)
+    assert [row["formulation"] for row in data["rows"]] == ["newton_euler", "scdd"]
+    refused = run("compare", "five_bar", "--only", "lagrang")
+    assert refused.exit_code == 2 and "there is no formulation 'lagrang'; choose one of newton_euler" in refused.output
+
+
+def test_models_by_formulation_on_the_command_line(tmp_path: Path) -> None:
+    """`count` and `generate` take --formulation; what a formulation has no model for is said."""
+    arguments = ("count", "five_bar_elastic", "--set", "crank_mass=0", "--model", "mass")
+    counts = json.loads(run(*arguments, "--formulation", "lagrange", "--json").stdout)
+    assert counts["model"] == "mass" and counts["operations"]["total"] > 100
+    written = run(
+        "generate", "five_bar_elastic", "--model", "mass", "--formulation", "lagrange_dalembert", "--target", "python",
+        "-o", str(tmp_path),
+    )  # fmt: skip
+    assert written.exit_code == 0, written.output
+    text = next(tmp_path.glob("*.py")).read_text(encoding="utf-8")
+    assert "arm1/q1" in text
+    refused = run("count", "surgiscope", "--model", "forward", "--formulation", "scdd")
+    assert refused.exit_code == 2 and "384 coordinates are more than the 120 it takes" in refused.output
+    refused = run("count", "five_bar", "--formulation", "newton")
+    assert refused.exit_code == 2 and "choose one of newton_euler, lagrange, lagrange_dalembert, scdd" in refused.output
+
+
+def test_a_motion_by_two_formulations() -> None:
+    """--motion simulates with each formulation; the same mathematics gives the same motion to the tolerance of the steps."""
+    shown = run("compare", "five_bar_elastic", "--no-time", "--only", "lagrange", "--motion", "line", "--json")
+    assert shown.exit_code == 0, shown.output
+    gaps = json.loads(shown.stdout)["rows"][1]["motion"]
+    assert gaps["position"] < 1e-9
+    assert np.all(np.array(list(gaps.values())) < 1e-5)

@@ -1,0 +1,345 @@
+"""Files of finite-element bodies: round trips, peers' readers, and files that are broken at any place."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import bars
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+pytest.importorskip("skfem")
+
+from supple.errors import SuppleError
+from supple.robot.bodies import calculix, nastran, universal
+from supple.robot.bodies.body_files import modes_of, read_body, write, write_body
+from supple.robot.bodies.fe_files import FeFile, modal_model, read_fe
+from supple.robot.bodies.fe_model import fe_body, rigid_inertia, site_marker
+from supple.robot.bodies.matrix_files import read_arrays, read_table, write_model
+from supple.robot.bodies.nodal import Attachment, NodalModel, chosen_nodes, fe_model
+from supple.robot.bodies.record import Body, Marker
+from supple.robot.bodies.reduction import Selection, Structure, reduce
+from supple.robot.bodies.solid import solid
+
+
+@cache
+def bar() -> NodalModel:
+    return solid(*bars.hexahedra(4), bars.E, bars.NU, bars.RHO)
+
+
+@cache
+def modal() -> NodalModel:
+    return modal_model(bar(), 6)
+
+
+def reduced(model: NodalModel, modes: int = 4) -> tuple[Body, dict[str, Marker]]:
+    ends = [("one", 0.0), ("two", 1.0)]
+    made = fe_model(
+        model, [Attachment(n, chosen_nodes(model, {"plane": {"x": x}}), np.array([x, 0.0, 0.0]), False) for n, x in ends]
+    )
+    seen = made.outline_rows[:60].toarray()
+    basis = reduce(
+        Structure(made.M, made.stiffness, made.rigid, made.sites, None, seen), "free_free", Selection(modes=modes)
+    )
+    return fe_body(made, basis.V, basis.names, basis.units), {s.name: site_marker(s, basis.V) for s in made.sites}
+
+
+def same(a: Any, b: Any, rel: float = 1e-9) -> None:
+    a, b = np.asarray(a, dtype=float), np.asarray(b, dtype=float)
+    assert a.shape == b.shape
+    assert np.abs(a - b).max(initial=0.0) <= rel * max(np.abs(a).max(initial=0.0), 1e-300)
+
+
+# Round trips ------------------------------------------------------------------------------------------------------------
+
+
+def test_npz_of_a_model(tmp_path: Path) -> None:
+    back = read_fe(FeFile(write_model(bar(), tmp_path / "bar.npz")))
+    for name in ("labels", "xyz", "node", "component"):
+        same(getattr(back, name), getattr(bar(), name))
+    for name in ("M", "K"):
+        same(getattr(back, name).toarray(), getattr(bar(), name).toarray())
+
+
+def test_npz_of_a_body(tmp_path: Path) -> None:
+    body, markers = reduced(bar())
+    back, places = read_body(write_body(body, markers, tmp_path / "body.npz"))
+    for name in ("MS_r", "I_rr", "MS_de", "beta", "lam", "I_re", "I_ee", "M_ee", "K_ee", "D_ee", "H_ee"):
+        same(getattr(body, name), getattr(back, name))
+    assert (back.mass, back.coordinates, back.units) == (body.mass, body.coordinates, body.units)
+    assert set(places) == {"one", "two"}
+    for name, marker in markers.items():
+        for field in ("position", "rotation", "Phi_d", "Phi_r"):
+            same(getattr(marker, field), getattr(places[name], field))
+
+
+def test_universal_files(tmp_path: Path) -> None:
+    path = universal.write_universal(modal(), tmp_path / "bar.uff", "bar")
+    back = read_fe(FeFile(path))
+    assert modal().modes is not None and back.modes is not None
+    same(back.xyz, modal().xyz)
+    same(back.squares, modal().squares)
+    order = np.lexsort((modal().component, modal().node))  # the file goes node by node
+    same(back.modes, modal().modes[order])
+    body, again = reduced(modal())[0], reduced(back)[0]
+    same(again.K_ee, body.K_ee)
+    same(again.I_rr, body.I_rr, 1e-8)
+
+
+def test_pyuff_reads_what_is_written(tmp_path: Path) -> None:
+    """An independent reader of the same format."""
+    pyuff = pytest.importorskip("pyuff")
+    path = universal.write_universal(modal(), tmp_path / "bar.uff", "bar")
+    file = pyuff.UFF(str(path))
+    kinds = [int(k) for k in file.get_set_types()]
+    assert kinds[:2] == [164, 2411] and kinds[2:] == [2414] * 12
+    nodes = file.read_sets(1)
+    same(np.column_stack([nodes["x"], nodes["y"], nodes["z"]]), modal().xyz)
+    mode = file.read_sets(2 + 8)
+    assert modal().modes is not None
+    same(mode["data_at_node"], modal().modes[:, 8].reshape(3, -1).T)
+    assert mode["record12_field2"] == pytest.approx(np.sqrt(modal().squares[8]) / (2 * np.pi), rel=1e-5)
+
+
+def test_datasets_15_and_55_of_pyuff(tmp_path: Path) -> None:
+    """Nodes and modes as pyuff writes them, with six digits."""
+    pyuff = pytest.importorskip("pyuff")
+    model = modal()
+    assert model.modes is not None and model.squares is not None
+    path = tmp_path / "old.uff"
+    file = pyuff.UFF(str(path))
+    n = len(model.xyz)
+    zero = [0] * n
+    x, y, z = model.xyz.T
+    nodes = {"type": 15, "node_nums": model.labels + 1, "x": x, "y": y, "z": z}
+    file.write_sets(nodes | dict.fromkeys(("def_cs", "disp_cs", "color"), zero), "add")
+    for k, square in enumerate(model.squares):
+        shape = [model.modes[model.component == c][:, k] for c in range(3)]
+        file.write_sets(
+            {
+                "type": 55, "id1": "NONE", "id2": "NONE", "id3": "NONE", "id4": "NONE", "id5": "NONE",
+                "analysis_type": 2, "data_ch": 2, "spec_data_type": 8, "data_type": 2, "n_data_per_node": 3,
+                "r1": shape[0], "r2": shape[1], "r3": shape[2], "node_nums": model.labels + 1,
+                "load_case": 1, "mode_n": k + 1, "freq": np.sqrt(square) / (2 * np.pi), "modal_m": 1.0,
+                "modal_damp_vis": 0.0, "modal_damp_his": 0.0, "model_type": 1,
+            },
+            "add",
+        )  # fmt: skip
+    back = universal.read_universal(path)
+    assert back.modes is not None
+    same(back.squares, model.squares, 2e-5)
+    same(back.modes, model.modes[np.lexsort((model.component, model.node))], 2e-5)
+
+
+def test_a_floating_body_as_modes(tmp_path: Path) -> None:
+    """A reduced body written as a universal file is the same body when it is read: mass, inertia, frequencies."""
+    body, markers = reduced(bar())
+    path = write(body, markers, tmp_path / "body.uff")
+    again = reduced(universal.read_universal(path))[0]
+    assert float(again.mass) == pytest.approx(float(body.mass), rel=1e-9)
+    same(again.I_rr, body.I_rr, 1e-8)
+    same(np.diag(again.K_ee.astype(float)), np.diag(body.K_ee.astype(float)), 1e-9)
+    with pytest.raises(SuppleError, match="floating"):
+        modes_of(replace(body, M_ee=2 * body.M_ee), markers)
+
+
+def test_matrix_market_and_matlab(tmp_path: Path) -> None:
+    """Matrices node by node, as most programs export them."""
+    from scipy.io import mmwrite, savemat
+
+    order = np.lexsort((bar().component, bar().node))
+    K, M = (A[order][:, order] for A in (bar().K.tocsr(), bar().M.tocsr()))
+    mmwrite(tmp_path / "K.mtx", K)
+    mmwrite(tmp_path / "M.mtx", M)
+    np.savetxt(tmp_path / "nodes.csv", np.column_stack([bar().labels, bar().xyz]), delimiter=",", fmt="%.17g")
+    savemat(tmp_path / "bar.mat", {"K": K, "M": M, "nodes": np.column_stack([bar().labels, bar().xyz])})
+    market = read_fe(FeFile(tmp_path / "K.mtx", tmp_path / "nodes.csv", tmp_path / "M.mtx"))
+    matlab = read_fe(FeFile(tmp_path / "bar.mat"))
+    wanted = fe_model(bar(), []).free_modes(3)[0]
+    for model in (market, matlab):
+        same(fe_model(model, []).free_modes(3)[0], wanted, 1e-7)
+    with pytest.raises(SuppleError, match="another order or unit"):
+        fe_model(replace(market, xyz=market.xyz[::-1].copy()), [])
+    with pytest.raises(SuppleError, match="needs mass:"):
+        read_fe(FeFile(tmp_path / "K.mtx"))
+
+
+def test_millimetres_and_tonnes(tmp_path: Path) -> None:
+    """The same bar in mm, t, N, MPa: matrices and modes."""
+    small = solid(bars.hexahedra(4)[0] * 1e3, bars.hexahedra(4)[1], bars.E * 1e-6, bars.NU, bars.RHO * 1e-12)
+    for model in (small, modal_model(small, 6)):
+        back = read_fe(FeFile(write_model(model, tmp_path / "mm.npz"), millimetres=True))
+        inertia = rigid_inertia(fe_model(back, []))
+        wanted = rigid_inertia(fe_model(bar(), []))
+        assert inertia["mass"] == pytest.approx(wanted["mass"], rel=1e-8)
+        same(inertia["I_rr"], wanted["I_rr"], 1e-7)
+        same(fe_model(back, []).free_modes(3)[0], fe_model(bar(), []).free_modes(3)[0], 1e-6)
+
+
+# Nastran ----------------------------------------------------------------------------------------------------------------
+
+
+def punch(model: NodalModel, folder: Path) -> Path:
+    """A punch file and its bulk data as the Nastran guides lay them out."""
+    assert model.modes is not None and model.squares is not None
+    lines = []
+    for k, square in enumerate(model.squares):
+        lines += ["$TITLE   = BAR", "$EIGENVECTOR", "$REAL OUTPUT", f"$EIGENVALUE = {square: 14.7E}  MODE = {k + 1:5d}"]
+        for a, label in enumerate(model.labels):
+            x, y, z = (float(model.modes[(model.node == a) & (model.component == c), k][0]) for c in range(3))
+            lines.append(f"{label + 1:10d}       G{x:18.6E}{y:18.6E}{z:18.6E}{1:8d}")
+            lines.append(f"-CONT-            {0.0:18.6E}{0.0:18.6E}{0.0:18.6E}{2:8d}")
+    path = folder / "bar.pch"
+    path.write_text("\n".join(lines) + "\n")
+    grids = [
+        f"GRID*   {label + 1:16d}{'':16}{x:16.9f}{y:16.9f}\n*       {z:16.9f}"
+        for label, (x, y, z) in zip(model.labels, model.xyz, strict=True)
+    ]
+    (folder / "bar.bdf").write_text("\n".join(["BEGIN BULK", *grids, "ENDDATA"]) + "\n")
+    return path
+
+
+def test_punch_files(tmp_path: Path) -> None:
+    back = read_fe(FeFile(punch(modal(), tmp_path)))
+    assert modal().squares is not None
+    same(back.squares, modal().squares, 1e-6)
+    assert set(back.component) == {0, 1, 2}  # nodes of a solid do not turn
+    same(reduced(back)[0].I_rr, reduced(bar())[0].I_rr, 1e-4)
+
+
+def test_grids_in_every_format(tmp_path: Path) -> None:
+    path = tmp_path / "grids.bdf"
+    path.write_text("GRID,1,,1.,2.0-1,3.5+1\nGRID,2,,4.,5.,6.\n$ comment\nGRID*  3  \n")
+    with pytest.raises(SuppleError, match=r"grids\.bdf:4"):
+        nastran.read_grids(path)
+    fields = ("GRID", "1", "", "1.", "2.0-1", "3.5+1")
+    path.write_text("".join(f"{x:<8}" for x in fields) + "\nGRID,2,,4.,5.,6.\n")
+    assert nastran.read_grids(path) == {1: [1.0, 0.2, 35.0], 2: [4.0, 5.0, 6.0]}
+    path.write_text("GRID,2,7,4.,5.,6.\n")
+    with pytest.raises(SuppleError, match="coordinate system"):
+        nastran.read_grids(path)
+
+
+def test_an_op2_file_of_nastran() -> None:
+    """full.op2 of pyyeti's own tests (MSC Nastran, a free frame of 49 nodes): six rigid modes, and inertia that all other
+    modes respect."""
+    pyyeti = pytest.importorskip("pyyeti")
+    path = Path(pyyeti.__file__).parent / "tests" / "nas2cam_extseout" / "full.op2"
+    if not path.exists():
+        pytest.skip("pyyeti came without its test files")
+    model = nastran.read_op2(path)
+    assert model.squares is not None and model.modes is not None
+    few = replace(model, modes=model.modes[:, :14], squares=model.squares[:14])
+    made = fe_model(few, [])
+    assert len(model.labels) == 49
+    assert np.sqrt(made.free_modes(1)[0][0]) / (2 * np.pi) == pytest.approx(1.6988, rel=1e-4)
+    assert rigid_inertia(made)["mass"] > 0
+
+
+# Broken files -------------------------------------------------------------------------------------------------------------
+
+
+def writers() -> dict[str, tuple[str, Callable[[Path], Any]]]:
+    return {
+        "npz": ("bar.npz", lambda p: read_fe(FeFile(p))),
+        "body": ("body.npz", read_body),
+        "uff": ("bar.uff", lambda p: read_fe(FeFile(p))),
+        "pch": ("bar.pch", lambda p: read_fe(FeFile(p))),
+        "bdf": ("bar.bdf", nastran.read_grids),
+        "sti": ("bar.sti", lambda p: read_fe(FeFile(p))),
+        "frd": ("barm.frd", lambda p: read_fe(FeFile(p))),
+        "mat": ("bar.mat", lambda p: read_fe(FeFile(p))),
+        "csv": ("nodes.csv", read_table),
+    }
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    from scipy.io import savemat
+
+    folder = tmp_path_factory.mktemp("whole")
+    bars.unpacked(folder)
+    for name in ("bar.sti", "bar.mas", "bar.dof", "bar.inp"):
+        (folder / name).rename(folder / name.replace("bar", "ccx"))
+    for name in ("ccx.sti", "ccx.mas", "ccx.dof", "ccx.inp"):
+        (folder / name).rename(folder / name.replace("ccx", "bar"))
+    write_model(bar(), folder / "bar.npz")
+    write_body(*reduced(bar()), folder / "body.npz")
+    universal.write_universal(modal(), folder / "bar.uff")
+    punch(modal(), folder)
+    savemat(folder / "bar.mat", {"K": bar().K, "M": bar().M, "nodes": bar().xyz})
+    np.savetxt(folder / "nodes.csv", bar().xyz, delimiter=",")
+    return folder
+
+
+@pytest.mark.parametrize("kind", sorted(writers()))
+@settings(max_examples=12, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(part=st.floats(0, 1, exclude_max=True))
+def test_truncated_anywhere(whole: Path, kind: str, part: float) -> None:
+    """A file that ends too early gives an error that names it, or, cut between two records, a model of what is left."""
+    name, read = writers()[kind]
+    path = whole / name
+    data = path.read_bytes()
+    try:
+        path.write_bytes(data[: int(part * len(data))])
+        try:
+            read(path)
+        except SuppleError as error:
+            assert path.stem in str(error)
+    finally:
+        path.write_bytes(data)
+
+
+@pytest.mark.parametrize("kind", sorted(writers()))
+@settings(max_examples=12, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(part=st.floats(0, 1, exclude_max=True), junk=st.binary(min_size=1, max_size=6))
+def test_junk_anywhere(whole: Path, kind: str, part: float, junk: bytes) -> None:
+    """Bytes overwritten somewhere: read, or refused in words; never another exception."""
+    name, read = writers()[kind]
+    path = whole / name
+    data = path.read_bytes()
+    at = int(part * len(data))
+    try:
+        path.write_bytes(data[:at] + junk + data[at + len(junk) :])
+        try:
+            read(path)
+        except SuppleError as error:
+            assert str(error)
+    finally:
+        path.write_bytes(data)
+
+
+def test_messages_name_the_record(whole: Path, tmp_path: Path) -> None:
+    text = (whole / "bar.uff").read_text().splitlines()
+    path = tmp_path / "x.uff"
+    path.write_text("\n".join(text[:-3]))
+    with pytest.raises(SuppleError, match="dataset 2414 has no end"):
+        universal.read_universal(path)
+    path.write_text("\n".join(["hello", *text]))
+    with pytest.raises(SuppleError, match=r"x\.uff:1: a dataset must begin with -1"):
+        universal.read_universal(path)
+    for name in ("bar.sti", "bar.mas", "bar.dof", "bar.inp"):
+        (tmp_path / name).write_bytes((whole / name).read_bytes())
+    lines = (tmp_path / "bar.sti").read_text().splitlines(keepends=True)
+    (tmp_path / "bar.sti").write_text("".join([*lines[:40], "4 5\n", *lines[41:]]))
+    with pytest.raises(SuppleError, match=r"bar\.sti:41: is no entry"):
+        calculix.read_matrices(tmp_path / "bar.sti", None)
+    (tmp_path / "bar.sti").write_text("".join(lines))
+    coordinates = (tmp_path / "bar.dof").read_text().splitlines()
+    swapped = [coordinates[3], *coordinates[1:3], coordinates[0], *coordinates[4:]]
+    (tmp_path / "bar.dof").write_text("\n".join(swapped))
+    with pytest.raises(SuppleError, match="another order or unit"):
+        fe_model(calculix.read_matrices(tmp_path / "bar.sti", None), [])
+
+
+def test_nothing_is_unpickled(tmp_path: Path) -> None:
+    path = tmp_path / "evil.npz"
+    np.savez(path, K=np.array([print], dtype=object))
+    with pytest.raises(SuppleError, match=r"evil\.npz"):
+        read_arrays(path)

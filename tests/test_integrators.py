@@ -1,0 +1,335 @@
+"""The integrators in C: their orders, the published falls of a Bricard loop and of a heavy top, and scipy on the whole tree."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy.integrate import solve_ivp
+from scipy.spatial.transform import Rotation
+from whole_tree import follow_tree
+
+from supple import pipeline
+from supple.analyses.simulate import simulate
+from supple.backends.stepper import METHODS, Settings
+from supple.motion.description import Motion
+from supple.motion.reader import read_motion
+from supple.motion.trajectory import Trajectory
+from supple.results import Simulation
+from supple.simulator import Simulator, simulator
+
+TIGHT = {"tolerance": 1e-9, "newton": 1e-13}
+
+
+@pytest.fixture(scope="session")
+def file(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
+    """Writes a text into a file."""
+    folder = tmp_path_factory.mktemp("files")
+
+    def written(text: str) -> Path:
+        made = folder / f"{abs(hash(text))}.yaml"
+        made.write_text(text, encoding="utf-8")
+        return made
+
+    return written
+
+
+def motion(name: str, duration: float, drives: dict[str, str], **parts: Any) -> Motion:
+    """A Motion of the joints from its parts."""
+    empty = {"start": {}, "rates": {}, "path": None, "torques": None, "loads": None, "controller": None, "assembly": None}
+    return Motion(name=name, about="", space="joints", point=None, drives=drives, duration=duration, **{**empty, **parts})
+
+
+# A ball joint that is free: the heavy top ---------------------------------------------------------------------------
+
+MASS, CENTRE, WEIGHT = 2.0, np.array([0.02, -0.03, 0.25]), np.array([0, 0, -2.0 * 9.81])
+INERTIA = np.array([[0.02, 0.002, 0], [0.002, 0.03, -0.001], [0, -0.001, 0.01]])  # about the centre of mass
+TOP = """
+name: top
+space: spatial
+gravity: [0, 0, -9.81]
+bodies:
+  top: {rigid: {mass: 2, centre: [0.02, -0.03, 0.25], inertia: {xx: 0.02, yy: 0.03, zz: 0.01, xy: 0.002, yz: -0.001}}}
+links:
+  top: {parent: base, joint: spherical, q: s, body: top}
+points:
+  tip: {link: top, at: [0, 0, 0.5]}
+motions:
+  spin:
+    start: {s.rx: 0.4, s.ry: 0.3, s.rz: 0.2}
+    rates: {s.rx: 2, s.ry: -3, s.rz: 15}
+    duration: 1 s
+"""
+
+
+def cross(a: np.ndarray) -> np.ndarray:
+    return np.array([[0, -a[2], a[1]], [a[2], 0, -a[0]], [-a[1], a[0], 0]])
+
+
+ABOUT_PIVOT = INERTIA - MASS * cross(CENTRE) @ cross(CENTRE)
+
+
+@cache
+def euler(end: float = 1.0) -> tuple[np.ndarray, np.ndarray]:
+    """Rotation matrix and body rates of the top at the end: Euler's equations and R' = R w~, by DOP853."""
+
+    def rate(_: float, y: np.ndarray) -> np.ndarray:
+        R, w = y[:9].reshape(3, 3), y[9:]
+        moment = np.cross(CENTRE, R.T @ WEIGHT) - np.cross(w, ABOUT_PIVOT @ w)
+        return np.concatenate([(R @ cross(w)).ravel(), np.linalg.solve(ABOUT_PIVOT, moment)])
+
+    begin = np.concatenate([Rotation.from_rotvec([0.4, 0.3, 0.2]).as_matrix().ravel(), [2, -3, 15]])
+    y = solve_ivp(rate, (0, end), begin, "DOP853", rtol=1e-13, atol=1e-13).y[:, -1]
+    return y[:9].reshape(3, 3), y[9:]
+
+
+def attitudes(found: Simulation) -> tuple[np.ndarray, np.ndarray]:
+    """Rotation matrices and body rates over time."""
+    return Rotation.from_rotvec(found["position"]).as_matrix(), found["velocity"]
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_a_heavy_top_follows_eulers_equations(method: str, file: Callable[[str], Path]) -> None:
+    """Attitude and rates against Euler's equations; energy, vertical angular momentum and the quaternion's length are kept."""
+    tolerance, bound = {"generalised_alpha": (1e-8, 1e-6), "gauss": (1e-12, 1e-9), "dormand_prince": (1e-10, 1e-10)}[method]
+    made = simulator(file(TOP), "spin")
+    found = simulate(made, Settings(method, tolerance=tolerance, every=0.0))
+    R, w = attitudes(found)
+    assert np.abs(R[-1] - euler()[0]).max() < bound
+    assert np.abs(w[-1] - euler()[1]).max() < 20 * bound
+    total = found["energy_kinetic"] + found["energy_gravity"]
+    assert np.ptp(total) < 20 * bound
+    own = 0.5 * np.einsum("ti,ij,tj->t", w, ABOUT_PIVOT, w) - R @ CENTRE @ WEIGHT
+    np.testing.assert_allclose(total - total[0], own - own[0], atol=1e-12)
+    vertical = np.einsum("tj,tj->t", R[:, 2], w @ ABOUT_PIVOT)
+    assert np.ptp(vertical) < 5 * bound
+    stepper = made.stepper(1, method == "gauss")
+    state = stepper.start(Settings(method, tolerance=tolerance, every=0.01), made.drive, 0.0, made.runs[0].q, made.runs[0].v)
+    assert stepper.begin(state, made.drive) == "fine"
+    assert stepper.run(state, made.drive, 1.0, 10**6, 200)[0] == "done"
+    assert abs(np.linalg.norm(state["q"]) - 1) < 1e-14
+    turned = Rotation.from_quat(np.roll(state["q"], -1)).as_matrix()
+    np.testing.assert_allclose(turned, R[-1], atol=1e-9)
+
+
+def test_samples_between_steps_are_as_good_as_steps(file: Callable[[str], Path]) -> None:
+    """Attitudes and rates of a ball joint at samples, within steps and at their ends."""
+    made = simulator(file(TOP), "spin")
+    fine = simulate(made, Settings("dormand_prince", tolerance=1e-12, every=0.05))
+    for method, step, bound in (("gauss", 4e-3, 1e-6), ("dormand_prince", 2e-3, 1e-6), ("gauss", 1 / 37, 0.02)):
+        coarse = simulate(made, Settings(method, step=step, every=0.05, **TIGHT))
+        (R, w), (R_fine, w_fine) = attitudes(coarse), attitudes(fine)
+        assert np.abs(R - R_fine).max() < bound
+        assert np.abs(w - w_fine).max() < 20 * bound
+    at_ends = simulate(made, Settings("gauss", step=0.01, every=0.05, **TIGHT))
+    assert np.abs(at_ends["velocity"] - fine["velocity"]).max() < 1e-6
+
+
+# Orders ---------------------------------------------------------------------------------------------------------------
+
+ORDERS = {"generalised_alpha": 2, "gauss": 6, "dormand_prince": 5}
+RADII = [("generalised_alpha", rho) for rho in (1.0, 0.8, 0.5, 0.0)] + [("gauss", 0.8), ("dormand_prince", 0.8)]
+
+
+def problem(name: str, file: Callable[[str], Path]) -> Simulator:
+    """A robot on a motion without corners: one polynomial for each drive."""
+    end, legs, arms = 0.1, ("leg1/q1", "leg2/q1", "leg3/q1"), ("arm1/q1", "arm2/q1")
+    if name == "top":
+        return simulator(file(TOP), "spin", duration=0.5)
+    if name == "prescribed":
+        poses = np.radians([[127, 127, 127], [137, 122, 131]])
+        path = Trajectory.hermite(legs, [0, end], poses, np.zeros((2, 3)), np.zeros((2, 3)))
+        start = dict(zip(legs, poses[0], strict=True))
+        bend = motion("bend", end, dict.fromkeys(legs, "prescribed"), start=start, path=path)
+        return simulator("3rrr", bend, settings={"E": "1 GPa"})
+    tau = [f"tau {n}" for n in arms]
+    torques = Trajectory.hermite(tau, [0, end], [[0, 0], [3, -2]], [[50, 0], [0, 10]], np.zeros((2, 2)))
+    push = motion("push", end, dict.fromkeys(arms, "torque"), torques=torques)
+    return simulator("five_bar", push, settings={"elements": 1, "E": "1 GPa"})
+
+
+STEPS = {  # small enough for the asymptotic order, large enough to stay above rounding
+    "top": {"generalised_alpha": (1e-3, 5e-4, 2.5e-4), "gauss": (2e-2, 1e-2, 5e-3), "dormand_prince": (1e-2, 5e-3, 2.5e-3)},
+    "prescribed": {"generalised_alpha": (2e-4, 1e-4, 5e-5), "gauss": (2e-3, 1e-3, 5e-4), "dormand_prince": (4e-4, 2e-4, 1e-4)},
+    "torque": {"generalised_alpha": (5e-5, 2.5e-5, 1.25e-5), "gauss": (5e-4, 2.5e-4, 1.25e-4), "dormand_prince": (1e-4, 8e-5, 5e-5)},
+}  # fmt: skip
+
+
+def last(made: Simulator, settings: Settings) -> np.ndarray:
+    found = simulate(made, settings)
+    assert found.complete
+    if made.model.names == ["s.rx", "s.ry", "s.rz"]:
+        R, w = attitudes(found)
+        return np.concatenate([R[-1].ravel(), w[-1]])
+    return np.concatenate([found["position"][-1], found["velocity"][-1]])
+
+
+@pytest.mark.parametrize("name", STEPS)
+def test_orders(name: str, file: Callable[[str], Path]) -> None:
+    """Errors of positions and rates fall with the power of the step that the method has, whatever its spectral radius.
+
+    Flexible prescribed (3-RRR), flexible torque-driven (five-bar), and a free ball joint (Euler's equations)."""
+    made = problem(name, file)
+    if name == "top":
+        R, w = euler(0.5)
+        true = np.concatenate([R.ravel(), w])
+    else:
+        true = last(made, Settings("gauss", step=1e-5, every=0.0, **TIGHT))
+    for method, rho in RADII:
+        steps = STEPS[name][method]
+        errors = [np.abs(last(made, Settings(method, step=h, rho=rho, every=0.0, **TIGHT)) - true).max() for h in steps]
+        order = np.polyfit(np.log(steps), np.log(errors), 1)[0]
+        assert abs(order - ORDERS[method]) < 0.25, (method, rho, order, errors)
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_errors_fall_with_the_tolerance(method: str, file: Callable[[str], Path]) -> None:
+    """Variable steps: each hundredth of the tolerance makes the error at least ten times smaller."""
+    for name in ("top", "prescribed"):
+        made = problem(name, file)
+        if name == "top":
+            R, w = euler(0.5)
+            true = np.concatenate([R.ravel(), w])
+        else:
+            true = last(made, Settings("gauss", step=1e-5, every=0.0, **TIGHT))
+        tolerances = (1e-3, 1e-5, 1e-7)
+        errors = [np.abs(last(made, Settings(method, tolerance=t, every=0.0)) - true).max() for t in tolerances]
+        assert errors[1] < errors[0] / 10 and errors[2] < errors[1] / 10, (name, errors)
+        assert errors[2] < 1e-4 * max(1.0, np.abs(true).max())
+
+
+# Bricard ----------------------------------------------------------------------------------------------------------------
+
+P3 = {0.5: (0.968284, -1.224625, 0.750147), 1.0: (0.510502, -1.649168, 0.140123), 2.0: (-0.969340, -1.221247, 0.754278)}
+
+
+@pytest.mark.parametrize("method, tolerance", [("gauss", 1e-12), ("dormand_prince", 1e-9)])
+def test_bricard_falls_as_published(method: str, tolerance: float) -> None:
+    """IFToMM benchmark A04: overconstrained, through poses in which the free coordinate becomes singular; P3 to 5e-6 m
+    of an independent code's converged digits."""
+    found = simulate(simulator("bricard", "fall", duration=2.0), Settings(method, tolerance=tolerance, every=0.5))
+    assert found.complete
+    assert found.summary["model"] == "matrices of the tree"  # other free coordinates took over on the way
+    for t, place in P3.items():
+        at = int(np.abs(found.time - t).argmin())
+        assert np.abs(found["point_position:P3"][at] - place).max() < 5e-6
+    total = found["energy_kinetic"] + found["energy_gravity"]
+    assert np.ptp(total) < 1e-5
+    assert found.summary["worst_closure"] < 1e-12
+
+
+# Other engines -----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("robot, name, end, step", [("dualemps", "square", 0.2, 1e-3), ("gough_stewart", "quintic", 0.05, 1e-3)])
+def test_matrices_of_the_tree_move_as_the_closed_form(robot: str, name: str, end: float, step: float) -> None:
+    settings = Settings("gauss", step=step, every=end / 10, **TIGHT)
+    closed, dense = (simulate(simulator(robot, name, duration=end, dense=d), settings) for d in (False, True))
+    assert (closed.summary["model"], dense.summary["model"]) == ("closed form", "matrices of the tree")
+    for key in ("position", "velocity", "acceleration", "tau"):
+        size = max(1.0, np.abs(closed[key]).max())
+        np.testing.assert_allclose(dense[key], closed[key], rtol=0, atol=1e-9 * size, err_msg=key)
+
+
+def test_runs_side_by_side_equal_single_runs() -> None:
+    """Five values of a parameter, and of a start coordinate, in the lanes of one run."""
+    settings = Settings("generalised_alpha", step=1e-3, every=0.02, **TIGHT)
+    values = [50e9, 60e9, 74e9, 80e9, 90e9]
+    many = simulate(simulator("dualemps", "square", duration=0.1, vary={"E": values}), settings)
+    assert many.summary["runs"] == 5
+    for k, E in enumerate(values):
+        one = simulate(simulator("dualemps", "square", duration=0.1, settings={"E": E}), settings)
+        for key in ("position", "velocity", "tau", "energy_elastic", "point_position"):
+            np.testing.assert_allclose(many[key][:, k], one[key], rtol=1e-9, atol=1e-9, err_msg=key)
+    starts = [0.1, 0.2, 0.3]
+    fall = read_motion(pipeline.describe("bricard"), "fall")
+    many = simulate(simulator("bricard", "fall", duration=0.5, vary={"q1": starts}), settings)
+    for k, start in enumerate(starts):
+        one = simulate(simulator("bricard", replace(fall, start={"q1": start}), duration=0.5), settings)
+        for key in ("position", "velocity", "acceleration", "point_position"):
+            np.testing.assert_allclose(many[key][:, k], one[key], rtol=1e-9, atol=1e-9, err_msg=key)
+
+
+# scipy on the whole tree ---------------------------------------------------------------------------------------------------
+
+
+def test_dualemps_square_on_the_whole_tree() -> None:
+    """The first half second of the paper's square: all 14 coordinates of the tree by Radau (with rtol = 1e-10, which takes
+    four minutes, they agree to 3e-14)."""
+    made = simulator("dualemps", "square", duration=0.5)
+    found = simulate(made, Settings("gauss", tolerance=1e-10, every=0.1))
+    run = made.runs[0]
+    true = follow_tree(made.model, run.q, run.v, found.time, path=made.path, breaks=made.drive.breaks, rtol=1e-4, atol=1e-8)
+    np.testing.assert_allclose(found["position"], true[:, : made.model.nv], rtol=0, atol=1e-8)
+
+
+DRIVES = {
+    "mixed drives": """
+moves: [{by: {arm1/q1: 15 deg}, duration: 0.1 s}]
+torques: {arm2/q1: {ramp: {first: 0, last: 2 Nm, begin: 0.02 s, end: 0.07 s}}}
+drive: {arm2/q1: torque}
+duration: 0.1 s
+""",
+    "wrench at the tool": """
+torques: {arm1/q1: 0.5 Nm}
+drive: {arm1/q1: torque, arm2/q1: torque}
+loads: {tool: {fx: {ramp: {last: 5 N, end: 0.05 s}}, fy: {step: {height: -3 N, at: 0.03 s}}, mz: 0.1 Nm}}
+duration: 0.1 s
+""",
+    "sampled PD with delay": """
+moves: [{by: {arm1/q1: 10 deg, arm2/q1: -5 deg}, duration: 0.1 s}]
+controller: {pd: {kp: 300 Nm, kd: 3 Nm*s, sample: 10 ms, delay: 4 ms, limit: 8 Nm}}
+duration: 0.1 s
+""",
+}
+
+
+class Sampled:
+    """A sampled PD controller in a few lines: what it sees at its ticks acts after the delay."""
+
+    def __init__(self, made: Simulator) -> None:
+        control, self.made, self.waiting = made.motion.controller, made, []
+        assert control is not None
+        self.control, self.names = control, [made.model.names[i] for i in made.model.active]
+        self.force = np.zeros(len(self.names))
+        ticks = np.arange(0.0, made.duration, control.sample)
+        self.times = np.unique(np.round(np.concatenate([ticks, ticks + control.delay]), 9))
+
+    def act(self, t: float, q: np.ndarray, v: np.ndarray) -> None:
+        c, model, path = self.control, self.made.model, self.made.path
+        assert path is not None
+        if abs(t / c.sample - round(t / c.sample)) < 1e-6:
+            x, xd, _ = (dict(zip(path.names, part, strict=True)) for part in path(t))
+            wanted = [c.kp[n] * (x[n] - q[model.index(n)]) + c.kd[n] * (xd[n] - v[model.index(n)]) for n in self.names]
+            limit = np.array([c.limit[n] for n in self.names])
+            self.waiting.append((t + c.delay, np.clip(wanted, -limit, limit)))
+        while self.waiting and self.waiting[0][0] <= t + 1e-9:
+            self.force = self.waiting.pop(0)[1]
+
+
+@pytest.mark.parametrize("name", DRIVES)
+def test_drives_and_loads_on_the_whole_tree(name: str, file: Callable[[str], Path]) -> None:
+    """A soft five-bar, whose arms bend by centimetres: one crank prescribed and one driven; a wrench; a controller."""
+    made = simulator("five_bar", file(DRIVES[name]), settings={"elements": 1, "E": "1 GPa"})
+    model, given, torques = made.model, made.prescribed, made.motion.torques
+    found = simulate(made, Settings("gauss", tolerance=1e-9, every=0.025))
+    assert found.complete
+    options: dict[str, Any] = {"loads": made.motion.loads, "breaks": made.drive.breaks}
+    if given and made.path is not None:
+        options["path"] = made.path.only(given)
+    if torques is not None:
+        where = [[model.names[i] for i in model.active].index(n.removeprefix("tau ")) for n in torques.names]
+        options["torque"] = lambda t, q, v: np.bincount(where, torques(t)[0], len(model.active))
+    if made.motion.controller is not None:
+        pd = Sampled(made)
+        options |= {"torque": lambda t, q, v: pd.force, "breaks": pd.times, "at_break": pd.act}
+    run = made.runs[0]
+    true = follow_tree(model, run.q, run.v, found.time, rtol=1e-5, atol=1e-9, **options)
+    assert np.abs(found["position"][-1] - found["position"][0]).max() > 0.05
+    np.testing.assert_allclose(found["position"], true[:, : model.nv], rtol=0, atol=1e-7)
+    np.testing.assert_allclose(found["velocity"], true[:, model.nv :], rtol=0, atol=1e-4)
