@@ -72,12 +72,8 @@ def supple(case: str, element: str) -> list[float]:
     corners, thickness, rho, clamped = CASES[case]
     points, triangles = polygon_mesh(np.array(corners))
     edges = (("root", corners[0], corners[3]),) if clamped else ()
-    made = plate(
-        PlateSpec(
-            tuple(map(tuple, points.tolist())), tuple(map(tuple, triangles.tolist())), thickness, E, NU, E / (2 + 2 * NU), rho,
-            element, edges=edges, modes=10,
-        )
-    )  # fmt: skip
+    mesh = tuple(map(tuple, points.tolist())), tuple(map(tuple, triangles.tolist()))
+    made = plate(PlateSpec(*mesh, thickness, E, NU, E / (2 + 2 * NU), rho, element, edges=edges, modes=10))
     if not clamped:
         return list(made.meshes[-1][1])[:10]
     model = made.model

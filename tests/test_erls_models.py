@@ -66,7 +66,7 @@ def test_other_models(method: str) -> None:
 @pytest.mark.parametrize("method", METHODS)
 def test_generate_and_count(method: str) -> None:
     """The optimised model keeps its numbers (the gate of the passes) and is smaller than it was."""
-    made = generate("dualemps", "energy", formulation=method)
+    made = generate("cantilever", "energy", formulation=method)
     assert made.package.counts()["operations"]["total"] < made.optimised.stages[0].operations
 
 

@@ -317,3 +317,78 @@ actuators: {{q1: {{}}}}
     assert not np.any(markers["root"].Phi_d) and not np.any(markers["root"].Phi_r)
     beam = 1.875104069**2 / (2 * np.pi) * np.sqrt(2.1e11 * 0.002**2 / 12 / 7850) / 0.3**2
     assert found.frequencies_hz[0] == pytest.approx(beam, rel=0.03)  # a plate is stiffer across: up to 1/(1 - nu^2)
+
+
+# Laws of the record ---------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("method", "floating"), [("free_free", True), ("static", True), ("craig_bampton", False)])
+def test_kinetic_energy_is_that_of_the_nodes(method: str, floating: bool) -> None:
+    """A second way to the energy: velocities of all nodes of the turning, bending body and the mass between them. The
+    record's integrals must give the same for any spin, shift, deformation and rate, as they are exact for solids."""
+    nodal = hexa()
+    model = held(nodal, tie=False)
+    basis = reduce(structure(model, None if floating else "root"), method, Selection(modes=4))
+    body = fe_body(model, basis.V, basis.names, basis.units)
+    rng = np.random.default_rng(3)
+    n = len(body.coordinates)
+    scale = 1 / np.sqrt(np.diag(body.M_ee.astype(float)))
+    v, w, q, qd = (
+        rng.standard_normal(3),
+        rng.standard_normal(3),
+        scale * rng.standard_normal(n),
+        scale * rng.standard_normal(n),
+    )
+    U = np.asarray(model.T @ basis.V)
+    u, ud = (np.asarray(U @ x).reshape(3, -1).T for x in (q, qd))  # components come one after the other in a solid
+    at_node = v + np.cross(w, nodal.xyz + u) + ud
+    assert nodal.M is not None
+    count = len(nodal.xyz)
+    m = nodal.M[:count, :count]
+    wanted = 0.5 * sum(float(at_node[:, c] @ (m @ at_node[:, c])) for c in range(3))
+
+    def field(name: str) -> Any:
+        return np.array(getattr(body, name).tolist(), dtype=float)
+
+    MS = field("MS_r") + field("MS_de") @ q
+    inertia = field("I_rr") + np.einsum("kcd,k->cd", field("I_re") + field("I_re").transpose(0, 2, 1), q)
+    inertia = inertia + np.einsum("ikcd,i,k->cd", field("I_ee"), q, q)
+    MS_re = field("beta") + np.einsum("ikc,i->ck", field("lam"), q)
+    found = 0.5 * float(body.mass) * v @ v + v @ np.cross(w, MS) + v @ field("MS_de") @ qd
+    found += 0.5 * w @ inertia @ w + w @ MS_re @ qd + 0.5 * qd @ field("M_ee") @ qd
+    assert found == pytest.approx(wanted, rel=1e-6)
+
+
+@pytest.mark.parametrize("method", ["free_free", "static", "craig_bampton"])
+def test_floating_bodies_have_no_mean_motion(method: str) -> None:
+    """Shapes on mean axes; with enough of them the frequencies are those of the free body, from above."""
+    model = held(hexa(), tie=False)
+    basis = reduce(structure(model, None), method, Selection(modes=6))
+    body = fe_body(model, basis.V, basis.names, basis.units)
+    assert not np.any(body.MS_de) and not np.any(body.beta)
+    exact = np.sqrt(model.free_modes(4)[0]) / (2 * np.pi)
+    found = np.array(basis.reduced.frequencies)[:4]
+    assert (found > exact * (1 - 1e-7)).all() and found == pytest.approx(exact, rel=0.01)
+    if method != "free_free":
+        assert basis.reduced.static_residual is not None and basis.reduced.static_residual < 1e-5
+
+
+@pytest.mark.parametrize("method", ["craig_bampton", "clamped_free", "static"])
+def test_planar_beams_reduce_too(tmp_path: Path, method: str) -> None:
+    text = """
+space: planar
+materials: {{steel: {{E: 210 GPa, rho: 7850, nu: 0.3}}}}
+sections: {{bar: {{rectangle: {{y: 12 mm, z: 15 mm}}}}}}
+bodies: {{arm: {{beam: {{length: 1, section: bar, material: steel, elements: 12{reduction}}}}}, tip: {{rigid: {{mass: 0.2}}}}}}
+links:
+  arm: {{parent: base, joint: revolute, q: q1, body: arm}}
+  tip: {{parent: arm, on: end, joint: revolute, q: q2, body: tip}}
+points: {{middle: {{link: arm, on: middle}}}}
+actuators: {{q1: {{}}, q2: {{}}}}
+"""
+    found = []
+    for reduction in ("", f", reduction: {{{method}: {{modes: 8}}}}"):
+        path = tmp_path / "planar.yaml"
+        path.write_text(text.format(reduction=reduction))
+        found.append(np.array(modes(pipeline.load(path), {}, count=3).frequencies_hz))
+    assert found[1] == pytest.approx(found[0], rel=2e-3)

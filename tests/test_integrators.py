@@ -226,7 +226,9 @@ def test_bricard_falls_as_published(method: str, tolerance: float) -> None:
 # Other engines -----------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("robot, name, end, step", [("dualemps", "square", 0.2, 1e-3), ("gough_stewart", "quintic", 0.05, 1e-3)])
+@pytest.mark.parametrize(
+    "robot, name, end, step", [("dualemps", "square", 0.2, 1e-3), ("gough_stewart", "quintic", 0.05, 1e-3)]
+)
 def test_matrices_of_the_tree_move_as_the_closed_form(robot: str, name: str, end: float, step: float) -> None:
     settings = Settings("gauss", step=step, every=end / 10, **TIGHT)
     closed, dense = (simulate(simulator(robot, name, duration=end, dense=d), settings) for d in (False, True))

@@ -72,7 +72,15 @@ def test_acceleration_steps_after_the_papers_filter() -> None:
 
 
 def test_signals_have_names_units_and_agree_with_each_other(square: Any) -> None:
-    assert set(square.signals) >= {"position", "velocity", "acceleration", "tau", "point_acceleration", "energy_kinetic", "closure"}
+    assert set(square.signals) >= {
+        "position",
+        "velocity",
+        "acceleration",
+        "tau",
+        "point_acceleration",
+        "energy_kinetic",
+        "closure",
+    }
     q, v = square["position:q12"], square["velocity:q12"]
     assert np.allclose(np.gradient(q, square.time)[2:-2], v[2:-2], atol=2e-4)
     path = square["point_position"][:, 0]

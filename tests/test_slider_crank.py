@@ -103,9 +103,7 @@ def bent(mechanism: Mechanism, frame: int, body: Body, end: np.ndarray) -> Mecha
 
     closures = tuple(replace(c, first=shaped(c.first), second=shaped(c.second)) for c in mechanism.closures)
     points = {k: shaped(a) for k, a in mechanism.points.items()}
-    return replace(
-        mechanism, frames=tuple(frames), coordinates=tuple(coordinates), nq=nq, closures=closures, points=points
-    )
+    return replace(mechanism, frames=tuple(frames), coordinates=tuple(coordinates), nq=nq, closures=closures, points=points)
 
 
 @cache

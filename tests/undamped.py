@@ -17,7 +17,11 @@ from supple.simulator import Simulator, simulator
 
 CRANKS, ARMS = ("arm1/q1", "arm2/q1"), ("leg1/q1", "leg2/q1", "leg3/q1")
 LOSSES = {
-    "five_bar": (("damping: {modal: 0.01}\n", ""), (", viscous: 0.05", ""), ("gravity: [0, 0, 0]", "gravity: [0, -9.81, 0]")),
+    "five_bar": (
+        ("damping: {modal: 0.01}\n", ""),
+        (", viscous: 0.05", ""),
+        ("gravity: [0, 0, 0]", "gravity: [0, -9.81, 0]"),
+    ),
     "delta": (("damping: {modal: 0.01}\n", ""), (", viscous: 0.1", "")),
 }
 HANGING = "  hanging: {arm1/q1: -74 deg, arm1/q2: -14 deg, arm2/q1: -94 deg, arm2/q2: 2 deg}\n"

@@ -46,7 +46,9 @@ class WholeTree:
     def rate(self, t: float, y: np.ndarray) -> np.ndarray:
         model, n, m = self.model, self.model.nv, self.model.mechanism.equations
         q, v, k = y[:, :n], y[:, n:], m + len(self.given)
-        out = self.call("forces", q=q, v=v, g=model.gravity, w=np.broadcast_to(self.wrench(t), (len(y), *self.wrench(t).shape)))
+        out = self.call(
+            "forces", q=q, v=v, g=model.gravity, w=np.broadcast_to(self.wrench(t), (len(y), *self.wrench(t).shape))
+        )
         right = np.concatenate([-(out["f"] + out["coulomb"]), np.zeros((len(y), k))], axis=1)
         if self.torque is not None:
             right[:, model.active] += self.torque(t, q, v)

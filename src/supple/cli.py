@@ -105,7 +105,9 @@ def check(robot: str, settings: dict[str, str], at: dict[str, Value], assembly: 
 )
 @click.option("--plot", type=click.Path(path_type=Path), help="Picture of a mode (.png, .svg, .pdf; .gif moves).")
 @click.option("--mode", type=click.IntRange(1), default=1, show_default=True, help="Which mode --plot draws.")
-@click.option("--formulation", default="newton_euler", show_default=True, metavar="NAME", help="How the equations are written.")
+@click.option(
+    "--formulation", default="newton_euler", show_default=True, metavar="NAME", help="How the equations are written."
+)
 @json_option
 def modes(
     robot: str, at: dict[str, Value], settings: dict[str, str], assembly: str | None, free: bool, count: int,

@@ -39,7 +39,10 @@ def _seconds(context: click.Context, option: click.Parameter, text: str | None) 
 
 
 motion_option = click.option(
-    "--motion", required=True, metavar="NAME|FILE", help="A motion of the robot file, a motion file (.yaml) or a table (.csv)."
+    "--motion",
+    required=True,
+    metavar="NAME|FILE",
+    help="A motion of the robot file, a motion file (.yaml) or a table (.csv).",
 )
 duration_option = click.option("--duration", callback=_seconds, metavar="TIME", help="How long (default: the motion's own).")
 every_option = click.option(
@@ -61,8 +64,8 @@ plot_option = click.option("--plot", type=click.Path(path_type=Path), metavar="F
     help="gauss: order 6, for references; dormand_prince: explicit; cvode: SUNDIALS (extra).",
 )  # fmt: skip
 @click.option("--step", callback=_seconds, metavar="TIME", help="Fixed step (default: chosen for --tol).")
-@click.option("--tol", type=float, metavar="NUMBER", help="Error of accelerations, relative to their peak (default: 1e-3 with "
-              "prescribed actuators, 1e-5 with free ones, 1e-8 for gauss).")  # fmt: skip
+@click.option("--tol", type=float, metavar="NUMBER", help="Error of accelerations, relative to their peak (default: 1e-3 "
+              "with prescribed actuators, 1e-5 with free ones, 1e-8 for gauss).")  # fmt: skip
 @click.option("--rho", type=float, default=0.8, show_default=True, help="Spectral radius of generalised_alpha at infinity.")
 @every_option
 @click.option("--controller", metavar="LAW:GAINS", help="pd, pid or computed_torque, as in 'pd:kp=1e4,kd=200,sample=1 ms,"
@@ -70,7 +73,9 @@ plot_option = click.option("--plot", type=click.Path(path_type=Path), metavar="F
 @click.option("--start", type=click.Choice(["equilibrium", "undeformed"]), default="equilibrium", show_default=True,
               help="Bent by its weight with the actuators held, or straight.")  # fmt: skip
 @click.option("--rigid", is_flag=True, help="The same robot without its flexibility.")
-@click.option("--formulation", default="newton_euler", show_default=True, metavar="NAME", help="How the equations are written.")
+@click.option(
+    "--formulation", default="newton_euler", show_default=True, metavar="NAME", help="How the equations are written."
+)
 @set_option
 @click.option("--vary", "vary", multiple=True, callback=named_values, metavar="NAME=A,B,C|FIRST:LAST:N",
               help="Several runs side by side: values of a parameter or of a start coordinate.")  # fmt: skip
@@ -105,7 +110,9 @@ def simulate(
 @click.option("--tol", type=float, metavar="NUMBER", help="Error of accelerations, relative to their peak.")
 @every_option
 @click.option("--rigid", is_flag=True, help="The same robot without its flexibility.")
-@click.option("--formulation", default="newton_euler", show_default=True, metavar="NAME", help="How the equations are written.")
+@click.option(
+    "--formulation", default="newton_euler", show_default=True, metavar="NAME", help="How the equations are written."
+)
 @set_option
 @output_option
 @plot_option
@@ -133,8 +140,8 @@ def inverse(
 
 
 def _made(
-    robot: str, motion: str, controller: str | None, settings: dict[str, str], duration: float | None, start: str, rigid: bool,
-    formulation: str, vary: dict[str, str], prescribed: bool = False,
+    robot: str, motion: str, controller: str | None, settings: dict[str, str], duration: float | None, start: str,
+    rigid: bool, formulation: str, vary: dict[str, str], prescribed: bool = False,
 ) -> Simulator:  # fmt: skip
     from supple import pipeline
     from supple.motion.reader import read_motion

@@ -112,8 +112,8 @@ def divide(model: Model, q: Array, prescribed: Collection[str] = (), pivoted: bo
     taken = [mechanism.coordinates[i].name for i in given if i not in choice.independent]
     if taken:
         raise SuppleError(
-            f"{mechanism.name}: the motion of {', '.join(taken)} follows from the other actuators, so it cannot be prescribed "
-            "too; drive it with a torque or a controller"
+            f"{mechanism.name}: the motion of {', '.join(taken)} follows from the other actuators, so it cannot be "
+            "prescribed too; drive it with a torque or a controller"
         )
     dependent = tuple(i for i in range(mechanism.nv) if i not in choice.independent)
     free = tuple(i for i in choice.independent if i not in given)
@@ -176,7 +176,7 @@ def _closed_form(
         if not loads and len(split.given) in (0, len(active)) and "p" not in f.inputs:
             program = _program(mechanism, not split.given)
             if program is not None:
-                order = {k: mechanism.indices(k) for k in ("active", "elastic")}  # type: ignore[arg-type]
+                order = {k: mechanism.indices(k) for k in ("active", "elastic")}
                 kind = {i: mechanism.coordinates[i].kind for i in split.free}
                 return {"program": program, "outputs": tuple((f"a_{kind[i]}", order[kind[i]].index(i)) for i in split.free)}
         return {"accelerations": _arranged(mechanism, f, split)}
@@ -202,7 +202,7 @@ def _arranged(mechanism: Mechanism, f: Function, split: Split) -> Function:
     effort = next((f.inputs[k] for k in ("tau", "tau_free") if k in f.inputs), symbols("effort", 0))
     w = f.inputs["w"] if "w" in f.inputs else symbols("w", (len(mechanism.points), 6))
     inputs = {"q": f.inputs["q"], "v": f.inputs["v"], "given": given, "effort": effort, "g": f.inputs["g"], "w": w.ravel()}
-    tau = f.outputs["tau"] if "tau" in f.outputs else []
+    tau: Any = f.outputs.get("tau", [])
     return _named("model_accelerations", inputs, {"f": [found[i] for i in split.free], "tau_given": tau})
 
 
@@ -211,8 +211,8 @@ def _tree(equations: Equations) -> Function:
     mechanism, f = equations.mechanism, equations.forces
     if mechanism.nv > _LARGEST_TREE:
         raise SuppleError(
-            f"{mechanism.name} has no closed form of its accelerations and {mechanism.nv} coordinates, too many for its mass "
-            f"matrix to be compiled (at most {_LARGEST_TREE}); use fewer elements or a reduced body"
+            f"{mechanism.name} has no closed form of its accelerations and {mechanism.nv} coordinates, too many for its "
+            f"mass matrix to be compiled (at most {_LARGEST_TREE}); use fewer elements or a reduced body"
         )
     still = dict.fromkeys(f.inputs["lam"].ravel(), 0) | dict.fromkeys(f.inputs["a"].ravel(), 0)
     c = substituted(f.outputs["f"] + f.outputs["coulomb"], still)
@@ -277,7 +277,9 @@ def _controlled(mechanism: Mechanism, rigid: Model, q: Array | None, split: Spli
     choice = divide(rigid, q, names)
     if choice.free:
         loose = ", ".join(own.coordinates[i].name for i in choice.free[:4])
-        raise SuppleError(f"{own.name}: no computed torque, because the actuators do not determine {loose} of the rigid robot")
+        raise SuppleError(
+            f"{own.name}: no computed torque, because the actuators do not determine {loose} of the rigid robot"
+        )
     f = inverse(own)
     inputs = {k: f.inputs[k] for k in ("q", "v", "a_active", "g")}
     loops = _loops(rigid.equations, choice, wide=False)

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass, field
 from importlib.metadata import PackageNotFoundError, version
-from typing import Any, Protocol
+from typing import Protocol
 
 import numpy as np
 
@@ -289,7 +289,9 @@ def _observed(simulator: Simulator, blocks: list[Block]) -> tuple[Array, dict[st
     return blocks[0].rows[:count, 0, 0], {k: np.stack(x, axis=1) for k, x in parts.items()}
 
 
-def signals_of(simulator: Simulator, time: Array, parts: dict[str, Array]) -> tuple[dict[str, Signal], dict[str, tuple[str, ...]]]:
+def signals_of(
+    simulator: Simulator, time: Array, parts: dict[str, Array]
+) -> tuple[dict[str, Signal], dict[str, tuple[str, ...]]]:
     """Named signals of all runs, the axis `run` left out where there is only one."""
     model, many = simulator.model, len(simulator.runs) > 1
     mechanism = model.mechanism
@@ -324,7 +326,11 @@ def signals_of(simulator: Simulator, time: Array, parts: dict[str, Array]) -> tu
         axes["attachment"] = tuple(observe.attachments(model))
         add("attachment_position", ("attachment", "axis"), "m", "positions of the places where loops close")
         add("attachment_deformation", ("attachment", "axis"), "m", "their distance from the robot that does not bend")
-    for key, about in (("kinetic", "kinetic energy, motors included"), ("elastic", "elastic energy"), ("gravity", "energy of weight")):
+    for key, about in (
+        ("kinetic", "kinetic energy, motors included"),
+        ("elastic", "elastic energy"),
+        ("gravity", "energy of weight"),
+    ):
         add(f"energy_{key}", (), "J", about)
     add("power_lost", (), "W", "power lost by friction and damping")
     add("closure", (), "m or rad", "largest opening of any loop")
@@ -354,11 +360,11 @@ def _seen(model: Model, q: Array, v: Array, a: Array) -> dict[str, Array]:
 
 def _balance(settings: Settings, blocks: list[Block], signals: dict[str, Signal]) -> dict[str, float | None]:
     """Energy at the end less that at the start and the work done: zero but for errors of integration."""
-    total = sum(signals[f"energy_{k}"].values for k in ("kinetic", "elastic", "gravity"))
+    kinetic, elastic, gravity = (signals[f"energy_{k}"].values for k in ("kinetic", "elastic", "gravity"))
+    total = kinetic + elastic + gravity
     work = np.concatenate([b.state.lanes("work")[: len(dict.fromkeys(b.runs)), 0] for b in blocks])
     gained = np.atleast_1d(total[-1] - total[0])
-    moving = sum(signals[f"energy_{k}"].values for k in ("kinetic", "elastic"))
-    peak = float(np.nanmax(np.abs(moving), initial=0.0))
+    peak = float(np.nanmax(np.abs(kinetic + elastic), initial=0.0))
     if settings.method == "cvode":
         return {"energy_balance_error_J": None, "energy_balance_error": None}  # the work is not integrated there
     error = float(np.nanmax(np.abs(gained - work), initial=0.0))

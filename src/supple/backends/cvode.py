@@ -22,7 +22,7 @@ def integrate(stepper: Stepper, state: State, drive: Drive, settings: Settings, 
     n = len(stepper.plant.free)
     every = settings.every or (end - state.t) / 1000
     breaks = [] if drive.breaks is None else [float(b) for b in drive.breaks if state.t < b < end - 1e-9]
-    rows = []
+    rows: list[Array] = []
     counter = round(state.t / every) + 1
     for stop in [*breaks, end]:
         last = int(np.floor(stop / every + 1e-9))

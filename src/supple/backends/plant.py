@@ -111,13 +111,14 @@ def _definitions(plant: Plant, stages: int) -> list[str]:
         "N_P": len(plant.parameters), "N_TURNING": len(plant.turning), "N_ALIGNED": aligned, "J_COLUMNS": columns,
         "STAGES": stages, "N_CQ": cq, "N_CV": 0 if rigid is None else rigid.inverse.inputs["v"].size, "N_CDEP": cdep,
         "N_CALIGNED": caligned, "N_CTURNING": 0 if rigid is None else len(rigid.turning),
-        "N_DRIVES": 0 if rigid is None else len(rigid.drives), "N_ROW": rows, "N_CROW": crows, "MOST_ROWS": max(rows, crows), "MOST_DEP": max(n, cdep),
+        "N_DRIVES": 0 if rigid is None else len(rigid.drives), "N_ROW": rows, "N_CROW": crows,
+        "MOST_ROWS": max(rows, crows), "MOST_DEP": max(n, cdep),
         "MOST_COLUMNS": max(columns, cdep), "MOST_ALIGNED": max(aligned, caligned), "MOST_Q": max(plant.nq, cq),
     }  # fmt: skip
     lines = [f"#define {key} {value}" for key, value in numbers.items()]
     if plant.tree is not None:
         lines.append("#define DENSE")
-    lines += _places("GIVEN", plant.given) + [_table("GIVEN_UNIT", [int(p.angle) for p in plant.given])]
+    lines += [*_places("GIVEN", plant.given), _table("GIVEN_UNIT", [int(p.angle) for p in plant.given])]
     lines += _places("TAU", plant.torque)
     if rigid is not None:
         lines += _places("CDEP", rigid.dependent) + _places("DRIVE", rigid.drives) + _places("MEASURED", rigid.measured)
@@ -148,8 +149,8 @@ def _glue(plant: Plant) -> str:
     if not forward:
         copies += f"    for (int i = 0; i < {len(plant.given)}; i++)\n        tau_given[i] = tau[i];\n"
     return (
-        "static void model_accelerations(const real *q, const real *v, const real *given, const real *effort, const real *g,\n"
-        "    const real *w, const real *p, real *f, real *tau_given)\n{\n"
+        "static void model_accelerations(const real *q, const real *v, const real *given, const real *effort,\n"
+        "    const real *g, const real *w, const real *p, real *f, real *tau_given)\n{\n"
         f"{declared}    (void)given; (void)effort; (void)w; (void)p; (void)tau_given;\n"
         f"    leg_by_leg({arguments}, {outs});\n{copies}}}\n"
     )

@@ -185,7 +185,6 @@ class Stepper:
         )  # fmt: skip
         return OUTCOMES[outcome], out
 
-
     def move(self, state: State, drive: Drive, t: float, y: Array) -> str:
         """Bring the state to a time, a displacement and rates of its free coordinates."""
         y = np.ascontiguousarray(y, dtype=float)

@@ -26,11 +26,12 @@ def substituted(outputs: Array, values: Mapping[Expr, Any]) -> Array:
 
 
 def estimates(outputs: Array, sample: Mapping[Expr, float]) -> Any:
-    """The numbers that expressions have at a sample state (symbols without a value count as zero)."""
+    """The numbers that expressions have at a sample state; symbols without a value (kept parameters) get numbers near one,
+    all different, so that nothing vanishes by chance."""
     known: dict[Expr, float] = {}
     for node in topological(outputs.ravel()):
         if node.op == "symbol":
-            known[node] = sample.get(node, 0.0)
+            known[node] = sample.get(node, 0.5 + (0.6180339887 * len(known)) % 1.0)
         else:
             known[node] = _NUMBERS[node.op](*(known[y] if isinstance(y, Expr) else float(y) for y in node.args))
     return np.array([known[x] if isinstance(x, Expr) else float(x) for x in outputs.ravel()]).reshape(outputs.shape)

@@ -120,17 +120,18 @@ def _closed(model: Model, q: Array, follow: list[int]) -> Array:
         if np.nanmax(np.abs(residual), initial=0.0) < 1e-11:
             break
         gradient = np.stack([model.call("closure_gradient", q=q, direction=d)["residual"] for d in directions], axis=-1)
-        fine = np.isfinite(gradient).all(axis=(1, 2)) & np.isfinite(residual).all(axis=1)
+        fine: Any = np.isfinite(gradient).all(axis=(1, 2)) & np.isfinite(residual).all(axis=1)
         step = np.zeros((len(q), len(follow)))
         if gradient.shape[1] == gradient.shape[2]:
-            fine &= np.abs(np.linalg.det(np.where(fine[:, None, None], gradient, np.eye(len(follow))))) > 1e-300
+            regular = np.abs(np.linalg.det(np.where(fine[:, None, None], gradient, np.eye(len(follow))))) > 1e-300
+            fine = np.logical_and(fine, regular)
             step[fine] = np.linalg.solve(gradient[fine], residual[fine][..., None])[..., 0]
         else:
             step[fine] = np.einsum("bij,bj->bi", np.linalg.pinv(gradient[fine]), residual[fine])
         whole = np.zeros((len(q), model.nv))
         whole[:, follow] = -step
         q = _retracted(model, q, whole)
-    bad = ~(np.abs(model.call("closure", q=q)["residual"]).max(axis=-1) < 1e-8)
+    bad = np.asarray(~(np.abs(model.call("closure", q=q)["residual"]).max(axis=-1) < 1e-8))
     q = q.copy()
     q[bad] = np.nan
     return q

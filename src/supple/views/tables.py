@@ -148,8 +148,8 @@ def print_counts(rows: list[tuple[Any, Any, Any]]) -> None:
 def print_simulation(result: Simulation) -> None:
     out, s = _console(), result.summary
     out.print(
-        f"[bold]{escape(result.robot)}[/bold] {escape(result.motion)}: {len(result.time)} samples to t = {result.time[-1]:.6g} s, "
-        f"{s['method'].replace('_', ' ')}, {s['steps']} steps, {s['evaluations']} evaluations"
+        f"[bold]{escape(result.robot)}[/bold] {escape(result.motion)}: {len(result.time)} samples to "
+        f"t = {result.time[-1]:.6g} s, {s['method'].replace('_', ' ')}, {s['steps']} steps, {s['evaluations']} evaluations"
     )
     runs = f" for {s['runs']} runs" if s["runs"] > 1 else ""
     out.print(

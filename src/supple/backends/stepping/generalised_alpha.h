@@ -5,6 +5,7 @@
  *
  * Newton's method solves for f' with derivatives that are kept as long as it converges well.
  */
+#define SMALL 40 /* unknowns up to which the inverse matrix is quicker than its factors */
 #define BALANCED 0.02 /* of the peak acceleration */
 
 typedef struct {
@@ -26,7 +27,35 @@ static int alpha_matrix(Sim *z, const Alpha *c, double h)
     for (int i = 0; i < N_FREE; i++)
         z->matrix[i * N_FREE + i] += num(1);
     z->factorised_for = h;
-    return N_FREE == 0 || factorise(z->matrix, z->pivot, N_FREE, z->live) > 0.0;
+    if (N_FREE > 0 && !(factorise(z->matrix, z->pivot, N_FREE, z->live) > 0.0))
+        return 0;
+#if N_FREE <= SMALL
+    real inverse[AT_LEAST_ONE(N_FREE * N_FREE)];
+    for (int j = 0; j < N_FREE; j++) { /* column by column, so that applying it adds whole columns */
+        real *column = inverse + j * N_FREE;
+        for (int i = 0; i < N_FREE; i++)
+            column[i] = fill(i == j);
+        solve(z->matrix, z->pivot, N_FREE, column);
+    }
+    memcpy(z->matrix, inverse, N_FREE * N_FREE * sizeof(real));
+#endif
+    return 1;
+}
+
+/* x becomes the solution of the matrix above */
+SUPPLE_LOCAL void alpha_solve(const Sim *z, real *x)
+{
+#if N_FREE <= SMALL
+    real sum[AT_LEAST_ONE(N_FREE)];
+    for (int i = 0; i < N_FREE; i++)
+        sum[i] = fill(0);
+    for (int j = 0; j < N_FREE; j++)
+        for (int i = 0; i < N_FREE; i++)
+            sum[i] += z->matrix[j * N_FREE + i] * x[j];
+    memcpy(x, sum, N_FREE * sizeof(real));
+#else
+    solve(z->matrix, z->pivot, N_FREE, x);
+#endif
 }
 
 /* s, u and A' of accelerations f at the end */
@@ -56,7 +85,7 @@ static int alpha_start(Sim *z, const Drive *d, const Alpha *c, double h)
         return outcome;
     for (int i = 0; i < N_FREE; i++)
         z->jerk[i] = (soon.f[i] - z->now.f[i]) / ahead;
-    solve(z->matrix, z->pivot, N_FREE, z->jerk); /* without the motions that are too fast for this step */
+    alpha_solve(z, z->jerk); /* without the motions that are too fast for this step */
     for (int i = 0; i < N_FREE; i++)
         z->like[i] = z->now.f[i] + (c->am - c->af) * h * z->jerk[i];
     z->h_last = h;
@@ -81,7 +110,7 @@ static int alpha_step(Sim *z, const Drive *d, double h, Posture *end, double *er
     memcpy(kept, z->like, sizeof kept);
     if (fabs(h - z->h_last) > 1e-9 * h) { /* A lies beside f by a share of the step; without motions too fast for it */
         memcpy(change, z->jerk, sizeof change);
-        solve(z->matrix, z->pivot, N_FREE, change);
+        alpha_solve(z, change);
         for (int i = 0; i < N_FREE; i++)
             z->like[i] = z->now.f[i] + (c.am - c.af) * h * change[i];
     }
@@ -99,7 +128,7 @@ static int alpha_step(Sim *z, const Drive *d, double h, Posture *end, double *er
         for (int i = 0; i < N_FREE; i++)
             change[i] = end->f[i] - f[i];
         const double unbalanced = measure(z, change); /* stiff motions: far more than what is left of f */
-        solve(z->matrix, z->pivot, N_FREE, change);
+        alpha_solve(z, change);
         const double before = size;
         size = measure(z, change);
         for (int i = 0; i < N_FREE; i++)

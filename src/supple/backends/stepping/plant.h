@@ -52,7 +52,7 @@ typedef struct {
     int free_unit[AT_LEAST_ONE(N_FREE)], row[AT_LEAST_ONE(N_DEP)];
     int turning[AT_LEAST_ONE(N_TURNING)][3]; /* place in q, place among free or -1, place among dependent or -1 */
     /* state */
-    double t, h, h_last, look, begin, scale[2];
+    double t, h, h_last, look, begin, scale[2], peak;
     long long samples; /* recorded so far */
     int restart, recent, calm, jacobians_tried, guessed;
     long long rows_ahead; /* of the recorder that must be free before a step is tried */
@@ -365,30 +365,40 @@ static int evaluate(Sim *z, const Drive *d, double t, const real *from, const re
     return respond(z, d, t, p, a, &loops);
 }
 
-/* Accelerations a of all coordinates of the tree in the posture p */
-static int accelerations(Sim *z, const Drive *d, double t, const Posture *p, real *a)
+/* Accelerations of all coordinates in a placed posture: a holds those that are given, loops what place left there */
+static void follow_on(const Sim *z, const Posture *p, real *a, const Loops *loops)
 {
-    double x[AT_LEAST_ONE(N_GIVEN)], xd[AT_LEAST_ONE(N_GIVEN)], xdd[AT_LEAST_ONE(N_GIVEN)];
-    signals_at(&d->given, t, z->look, x, xd, xdd);
-    memset(a, 0, N_V * sizeof(real));
     for (int i = 0; i < N_FREE; i++)
         a[z->free_v[i]] = p->f[i];
-    for (int i = 0; i < N_GIVEN; i++)
-        a[GIVEN_V[i]] = fill(xdd[i]);
 #if N_DEP > 0
-    static SUPPLE_THREAD Loops loops;
-    const Choice by = choice_of(z);
     real all[N_ROW], pull[N_DEP];
-    model_rates(p->q, p->v, z->parameters, all, loops.wide);
-    pick(&ROBOT, &by, loops.wide, loops.square);
     model_drift(p->q, p->v, a, z->parameters, all);
     for (int i = 0; i < N_DEP; i++)
         pull[i] = all[z->row[i]];
-    if (!(factorise(loops.square, loops.pivot, N_DEP, z->live) > 0.0))
-        return ILL_POSED;
-    solve(loops.square, loops.pivot, N_DEP, pull);
+    solve(loops->square, loops->pivot, N_DEP, pull);
     for (int i = 0; i < N_DEP; i++)
         a[z->dep_v[i]] = -pull[i];
 #endif
+    (void)loops;
+}
+
+/* The same in any posture */
+static int accelerations(Sim *z, const Drive *d, double t, const Posture *p, real *a)
+{
+    static SUPPLE_THREAD Loops loops;
+    double x[AT_LEAST_ONE(N_GIVEN)], xd[AT_LEAST_ONE(N_GIVEN)], xdd[AT_LEAST_ONE(N_GIVEN)];
+    signals_at(&d->given, t, z->look, x, xd, xdd);
+    memset(a, 0, N_V * sizeof(real));
+    for (int i = 0; i < N_GIVEN; i++)
+        a[GIVEN_V[i]] = fill(xdd[i]);
+#if N_DEP > 0
+    const Choice by = choice_of(z);
+    real all[N_ROW];
+    model_rates(p->q, p->v, z->parameters, all, loops.wide);
+    pick(&ROBOT, &by, loops.wide, loops.square);
+    if (!(factorise(loops.square, loops.pivot, N_DEP, z->live) > 0.0))
+        return ILL_POSED;
+#endif
+    follow_on(z, p, a, &loops);
     return FINE;
 }

@@ -6,6 +6,7 @@
 #define SUPPLE_EXPORT __attribute__((visibility("default")))
 #endif
 
+#define MEMORY 0.9 /* of the worst error, from step to step */
 #define CALM 3 /* steps after a rejected one before steps may grow */
 
 enum { GENERALISED_ALPHA, GAUSS, DORMAND_PRINCE, QUASI_STATIC };
@@ -236,12 +237,14 @@ static int advance(Sim *z, const Drive *d, double until, Posture *end, double *t
         const double factor = 0.9 * pow(z->tolerance / larger(error, 1e-30), 1.0 / order);
         if (accepted) {
             z->calm++;
+            z->peak = larger(error, MEMORY * z->peak); /* errors swing with the vibration: grow by the worst of late */
+            const double growth = 0.9 * pow(z->tolerance / larger(z->peak, 1e-30), 1.0 / order);
             if (factor < 1.0)
                 z->h = larger(0.5, factor) * h;
             else if (h < wanted)
                 z->h = wanted; /* it was cut short by an event, not by its error */
             else
-                z->h = z->calm > CALM && factor > 1.25 ? smaller(factor, 2.0) * h : h;
+                z->h = z->calm > CALM && growth > 1.25 ? smaller(growth, 2.0) * h : h;
             *taken = h;
             return FINE;
         }
@@ -373,7 +376,7 @@ SUPPLE_EXPORT int supple_observe(Sim *z, const Drive *d, long long count, const 
         memcpy(p.q, from, sizeof from);
         int outcome = place(z, d, t, from, s, u, &p, a, &loops);
         if (outcome == FINE)
-            outcome = accelerations(z, d, t, &p, a);
+            follow_on(z, &p, a, &loops);
         if (outcome != FINE)
             worst = outcome;
         for (int l = 0; l < SUPPLE_LANES; l++) {

@@ -15,6 +15,7 @@ from supple.robot.bodies.record import Array
 Matrix = Any
 _DENSE = 500
 _ROUNDS = 8
+_SHIFT = 1e-12
 NEGLIGIBLE = 1e-7  # a rigid motion's eigenvalue against the first elastic one
 
 
@@ -38,7 +39,7 @@ def _first_shift(K: Matrix, M: Matrix) -> float:
     there = (m > 0) & (k > 0)
     if not there.any():
         raise SuppleError("the body has no mass or no stiffness; check its matrices and material")
-    return float(1e-12 * np.median(k[there] / m[there]))
+    return float(_SHIFT * np.median(k[there] / m[there]))
 
 
 def _solved(K: Matrix, M: Matrix, count: int, shift: float) -> tuple[Array, Array]:
@@ -102,16 +103,22 @@ def orthonormal(R: Array, M: Matrix) -> Array:
     return R
 
 
+def factorised(A: Matrix) -> Any:
+    """The factors of a symmetric positive matrix."""
+    options = {"SymmetricMode": True}
+    return splu(sparse.csc_matrix(A), permc_spec="MMD_AT_PLUS_A", diag_pivot_thresh=0.0, options=options)
+
+
 def _solved_without(K: Matrix, M: Matrix, R: Array, count: int, shift: float) -> tuple[Array, Array]:
     """Modes M-orthogonal to R. Lanczos alone would miss some of six equal eigenvalues."""
     n, free = K.shape[0], R.shape[1]
-    if n <= max(_DENSE, 2 * (count + free) + 2):
-        values, vectors = _solved(K, M, count + free, shift)
-        share = np.linalg.norm((M @ R).T @ vectors, axis=0)
-        keep = np.sort(np.argsort(share)[:count])
-        return values[keep], vectors[:, keep]
     MR = M @ R
-    factor = splu(sparse.csc_matrix(K + shift * M))
+    if n <= max(_DENSE, 2 * (count + free) + 2):
+        stiff = _first_shift(K, M) / _SHIFT  # rigid motions become as stiff as the stiffest part
+        values, vectors = _solved(_dense(K) + stiff * MR @ MR.T, M, n, 0.0)
+        elastic = np.flatnonzero(np.linalg.norm(MR.T @ vectors, axis=0) < 0.5)[:count]
+        return values[elastic], vectors[:, elastic]
+    factor = factorised(K + shift * M)
 
     def inverse(b: Array) -> Array:
         x = factor.solve(b - MR @ (R.T @ b))

@@ -14,11 +14,10 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 from scipy.linalg import eigh, qr
-from scipy.sparse.linalg import splu
 
 from supple.errors import SuppleError
 from supple.robot.bodies.fe_model import Site
-from supple.robot.bodies.fe_modes import canonical, elastic_modes, lowest
+from supple.robot.bodies.fe_modes import canonical, elastic_modes, factorised, lowest
 from supple.robot.bodies.record import Array, Reduced
 
 Matrix = Any
@@ -222,7 +221,7 @@ class _Explicit:
 
     def solved(self, load: Array) -> Array:
         try:
-            return splu(self.K).solve(np.ascontiguousarray(load))
+            return factorised(self.K).solve(np.ascontiguousarray(load))
         except RuntimeError as error:
             raise SuppleError("the body still moves freely when its attachments are held; check its model") from error
 
