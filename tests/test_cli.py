@@ -134,7 +134,7 @@ def test_modes_as_json(robot: str) -> None:
 
 
 def test_what_is_not_finite_becomes_null() -> None:
-    from supple.cli import _strict
+    from supple.cli_options import _strict
 
     assert _strict({"a": [float("nan"), (float("inf"), 1.5)], "b": "nan"}) == {"a": [None, [None, 1.5]], "b": "nan"}
 

@@ -256,6 +256,7 @@ def writers() -> dict[str, tuple[str, Callable[[Path], Any]]]:
         "frd": ("barm.frd", lambda p: read_fe(FeFile(p))),
         "mat": ("bar.mat", lambda p: read_fe(FeFile(p))),
         "csv": ("nodes.csv", read_table),
+        "vtk": ("hexa.vtk", lambda p: read_fe(FeFile(p, elastic=(bars.E, bars.NU, bars.RHO)))),
     }
 
 
@@ -265,16 +266,13 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
     folder = tmp_path_factory.mktemp("whole")
     bars.unpacked(folder)
-    for name in ("bar.sti", "bar.mas", "bar.dof", "bar.inp"):
-        (folder / name).rename(folder / name.replace("bar", "ccx"))
-    for name in ("ccx.sti", "ccx.mas", "ccx.dof", "ccx.inp"):
-        (folder / name).rename(folder / name.replace("ccx", "bar"))
     write_model(bar(), folder / "bar.npz")
     write_body(*reduced(bar()), folder / "body.npz")
     universal.write_universal(modal(), folder / "bar.uff")
     punch(modal(), folder)
     savemat(folder / "bar.mat", {"K": bar().K, "M": bar().M, "nodes": bar().xyz})
     np.savetxt(folder / "nodes.csv", bar().xyz, delimiter=",")
+    bars.meshes(folder)
     return folder
 
 

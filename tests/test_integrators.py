@@ -16,13 +16,14 @@ from whole_tree import follow_tree
 
 from supple import pipeline
 from supple.analyses.simulate import simulate
-from supple.backends.stepper import METHODS, Settings
+from supple.backends.stepper import Settings
 from supple.motion.description import Motion
 from supple.motion.reader import read_motion
 from supple.motion.trajectory import Trajectory
 from supple.results import Simulation
 from supple.simulator import Simulator, simulator
 
+METHODS = ("generalised_alpha", "gauss", "dormand_prince")
 TIGHT = {"tolerance": 1e-9, "newton": 1e-13}
 
 
@@ -136,71 +137,76 @@ ORDERS = {"generalised_alpha": 2, "gauss": 6, "dormand_prince": 5}
 RADII = [("generalised_alpha", rho) for rho in (1.0, 0.8, 0.5, 0.0)] + [("gauss", 0.8), ("dormand_prince", 0.8)]
 
 
-def problem(name: str, file: Callable[[str], Path]) -> Simulator:
-    """A robot on a motion without corners: one polynomial for each drive."""
-    end, legs, arms = 0.1, ("leg1/q1", "leg2/q1", "leg3/q1"), ("arm1/q1", "arm2/q1")
-    if name == "top":
-        return simulator(file(TOP), "spin", duration=0.5)
-    if name == "prescribed":
-        poses = np.radians([[127, 127, 127], [137, 122, 131]])
-        path = Trajectory.hermite(legs, [0, end], poses, np.zeros((2, 3)), np.zeros((2, 3)))
-        start = dict(zip(legs, poses[0], strict=True))
-        bend = motion("bend", end, dict.fromkeys(legs, "prescribed"), start=start, path=path)
-        return simulator("3rrr", bend, settings={"E": "1 GPa"})
-    tau = [f"tau {n}" for n in arms]
-    torques = Trajectory.hermite(tau, [0, end], [[0, 0], [3, -2]], [[50, 0], [0, 10]], np.zeros((2, 2)))
-    push = motion("push", end, dict.fromkeys(arms, "torque"), torques=torques)
-    return simulator("five_bar", push, settings={"elements": 1, "E": "1 GPa"})
+class Problem:
+    """A robot on a motion without corners (one polynomial for each drive), compiled once for all methods."""
+
+    def __init__(self, name: str, file: Callable[[str], Path]) -> None:
+        end, legs, arms = 0.1, ("leg1/q1", "leg2/q1", "leg3/q1"), ("arm1/q1", "arm2/q1")
+        self.name = name
+        if name == "top":
+            self.made = simulator(file(TOP), "spin", duration=0.5)
+        elif name == "prescribed":
+            poses = np.radians([[127, 127, 127], [137, 122, 131]])
+            path = Trajectory.hermite(legs, [0, end], poses, np.zeros((2, 3)), np.zeros((2, 3)))
+            start = dict(zip(legs, poses[0], strict=True))
+            bend = motion("bend", end, dict.fromkeys(legs, "prescribed"), start=start, path=path)
+            self.made = simulator("3rrr", bend, settings={"E": "1 GPa"})
+        else:
+            tau = [f"tau {n}" for n in arms]
+            torques = Trajectory.hermite(tau, [0, end], [[0, 0], [3, -2]], [[50, 0], [0, 10]], np.zeros((2, 2)))
+            push = motion("push", end, dict.fromkeys(arms, "torque"), torques=torques)
+            self.made = simulator("five_bar", push, settings={"elements": 1, "E": "1 GPa"})
+        self.stepper = self.made.stepper(1, gauss=True)
+        if name == "top":
+            R, w = euler(0.5)
+            self.true = np.concatenate([R.ravel(), w])
+        else:
+            self.true = self.end(Settings("gauss", step=1e-5, **TIGHT))
+
+    def end(self, settings: Settings) -> np.ndarray:
+        """Positions (the top's as a matrix) and rates at the end."""
+        made, run, end = self.made, self.made.runs[0], self.made.duration
+        state = self.stepper.start(made.scaled(replace(settings, every=end)), made.drive, 0.0, run.q, run.v)
+        assert self.stepper.begin(state, made.drive) == "fine"
+        assert self.stepper.run(state, made.drive, end, 10**7, 10)[0] == "done"
+        q = Rotation.from_quat(np.roll(state["q"], -1)).as_matrix().ravel() if self.name == "top" else state["q"]
+        return np.concatenate([q, state["v"]])
+
+    def error(self, settings: Settings) -> float:
+        return float(np.abs(self.end(settings) - self.true).max())
+
+
+@pytest.fixture(scope="session")
+def problems(file: Callable[[str], Path]) -> Callable[[str], Problem]:
+    return cache(lambda name: Problem(name, file))
 
 
 STEPS = {  # small enough for the asymptotic order, large enough to stay above rounding
-    "top": {"generalised_alpha": (1e-3, 5e-4, 2.5e-4), "gauss": (2e-2, 1e-2, 5e-3), "dormand_prince": (1e-2, 5e-3, 2.5e-3)},
+    "top": {"generalised_alpha": (1e-3, 5e-4, 2.5e-4), "gauss": (2e-2, 1e-2, 5e-3), "dormand_prince": (4e-3, 2e-3, 1e-3)},
     "prescribed": {"generalised_alpha": (2e-4, 1e-4, 5e-5), "gauss": (2e-3, 1e-3, 5e-4), "dormand_prince": (4e-4, 2e-4, 1e-4)},
     "torque": {"generalised_alpha": (5e-5, 2.5e-5, 1.25e-5), "gauss": (5e-4, 2.5e-4, 1.25e-4), "dormand_prince": (1e-4, 8e-5, 5e-5)},
 }  # fmt: skip
 
 
-def last(made: Simulator, settings: Settings) -> np.ndarray:
-    found = simulate(made, settings)
-    assert found.complete
-    if made.model.names == ["s.rx", "s.ry", "s.rz"]:
-        R, w = attitudes(found)
-        return np.concatenate([R[-1].ravel(), w[-1]])
-    return np.concatenate([found["position"][-1], found["velocity"][-1]])
-
-
 @pytest.mark.parametrize("name", STEPS)
-def test_orders(name: str, file: Callable[[str], Path]) -> None:
+def test_orders(name: str, problems: Callable[[str], Problem]) -> None:
     """Errors of positions and rates fall with the power of the step that the method has, whatever its spectral radius.
 
     Flexible prescribed (3-RRR), flexible torque-driven (five-bar), and a free ball joint (Euler's equations)."""
-    made = problem(name, file)
-    if name == "top":
-        R, w = euler(0.5)
-        true = np.concatenate([R.ravel(), w])
-    else:
-        true = last(made, Settings("gauss", step=1e-5, every=0.0, **TIGHT))
     for method, rho in RADII:
         steps = STEPS[name][method]
-        errors = [np.abs(last(made, Settings(method, step=h, rho=rho, every=0.0, **TIGHT)) - true).max() for h in steps]
+        errors = [problems(name).error(Settings(method, step=h, rho=rho, **TIGHT)) for h in steps]
         order = np.polyfit(np.log(steps), np.log(errors), 1)[0]
         assert abs(order - ORDERS[method]) < 0.25, (method, rho, order, errors)
 
 
 @pytest.mark.parametrize("method", METHODS)
-def test_errors_fall_with_the_tolerance(method: str, file: Callable[[str], Path]) -> None:
+def test_errors_fall_with_the_tolerance(method: str, problems: Callable[[str], Problem]) -> None:
     """Variable steps: each hundredth of the tolerance makes the error at least ten times smaller."""
     for name in ("top", "prescribed"):
-        made = problem(name, file)
-        if name == "top":
-            R, w = euler(0.5)
-            true = np.concatenate([R.ravel(), w])
-        else:
-            true = last(made, Settings("gauss", step=1e-5, every=0.0, **TIGHT))
-        tolerances = (1e-3, 1e-5, 1e-7)
-        errors = [np.abs(last(made, Settings(method, tolerance=t, every=0.0)) - true).max() for t in tolerances]
+        errors = [problems(name).error(Settings(method, tolerance=t)) for t in (1e-3, 1e-5, 1e-7)]
         assert errors[1] < errors[0] / 10 and errors[2] < errors[1] / 10, (name, errors)
-        assert errors[2] < 1e-4 * max(1.0, np.abs(true).max())
+        assert errors[2] < 1e-4 * max(1.0, np.abs(problems(name).true).max())
 
 
 # Bricard ----------------------------------------------------------------------------------------------------------------
@@ -212,15 +218,16 @@ P3 = {0.5: (0.968284, -1.224625, 0.750147), 1.0: (0.510502, -1.649168, 0.140123)
 def test_bricard_falls_as_published(method: str, tolerance: float) -> None:
     """IFToMM benchmark A04: overconstrained, through poses in which the free coordinate becomes singular; P3 to 5e-6 m
     of an independent code's converged digits."""
-    found = simulate(simulator("bricard", "fall", duration=2.0), Settings(method, tolerance=tolerance, every=0.5))
+    made = simulator("bricard", "fall", duration=2.0)
+    found = simulate(made, Settings(method, tolerance=tolerance, every=0.5))
     assert found.complete
     assert found.summary["model"] == "matrices of the tree"  # other free coordinates took over on the way
     for t, place in P3.items():
         at = int(np.abs(found.time - t).argmin())
         assert np.abs(found["point_position:P3"][at] - place).max() < 5e-6
-    total = found["energy_kinetic"] + found["energy_gravity"]
-    assert np.ptp(total) < 1e-5
-    assert found.summary["worst_closure"] < 1e-12
+    steps = simulate(made, Settings(method, tolerance=tolerance, every=0.0))
+    assert np.ptp(steps["energy_kinetic"] + steps["energy_gravity"]) < 1e-5
+    assert steps.summary["worst_closure"] < 1e-12
 
 
 # Other engines -----------------------------------------------------------------------------------------------------------
@@ -240,12 +247,13 @@ def test_matrices_of_the_tree_move_as_the_closed_form(robot: str, name: str, end
 
 def test_runs_side_by_side_equal_single_runs() -> None:
     """Five values of a parameter, and of a start coordinate, in the lanes of one run."""
-    settings = Settings("generalised_alpha", step=1e-3, every=0.02, **TIGHT)
+    settings = Settings("generalised_alpha", step=2e-4, every=0.02, **TIGHT)
     values = [50e9, 60e9, 74e9, 80e9, 90e9]
     many = simulate(simulator("dualemps", "square", duration=0.1, vary={"E": values}), settings)
     assert many.summary["runs"] == 5
-    for k, E in enumerate(values):
-        one = simulate(simulator("dualemps", "square", duration=0.1, settings={"E": E}), settings)
+    assert many.summary["rejected_steps"] == 0  # else the steps were cut, for all of them alike
+    for k in (0, 2, 4):
+        one = simulate(simulator("dualemps", "square", duration=0.1, settings={"E": values[k]}), settings)
         for key in ("position", "velocity", "tau", "energy_elastic", "point_position"):
             np.testing.assert_allclose(many[key][:, k], one[key], rtol=1e-9, atol=1e-9, err_msg=key)
     starts = [0.1, 0.2, 0.3]
@@ -331,7 +339,7 @@ def test_drives_and_loads_on_the_whole_tree(name: str, file: Callable[[str], Pat
         pd = Sampled(made)
         options |= {"torque": lambda t, q, v: pd.force, "breaks": pd.times, "at_break": pd.act}
     run = made.runs[0]
-    true = follow_tree(model, run.q, run.v, found.time, rtol=1e-5, atol=1e-9, **options)
+    true = follow_tree(model, run.q, run.v, found.time, rtol=1e-4, atol=1e-8, **options)
     assert np.abs(found["position"][-1] - found["position"][0]).max() > 0.05
     np.testing.assert_allclose(found["position"], true[:, : model.nv], rtol=0, atol=1e-7)
     np.testing.assert_allclose(found["velocity"], true[:, model.nv :], rtol=0, atol=1e-4)

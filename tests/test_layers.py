@@ -28,7 +28,7 @@ ROOMS = {
     "fmu_parts": {"errors", "models", "expr", "robot", "formulations", "backends", "model"},
     "pipeline": {"errors", "models", "expr", "robot", "formulations", "backends", "model"},
     "generator": {"fmu_parts", "errors", "expr", "robot", "formulations", "models", "backends", "pipeline"},
-    "tour": {"errors", "pipeline", "analyses", "views"},
+    "tour": {"errors", "pipeline", "analyses", "views", "backends", "results", "simulator", "storage"},
     "cli_options": {"errors", "robot"},
     "cli_time": {
         "errors", "cli_options", "robot", "motion", "pipeline", "simulator", "analyses", "backends", "views", "storage",

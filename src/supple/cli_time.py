@@ -65,7 +65,7 @@ plot_option = click.option("--plot", type=click.Path(path_type=Path), metavar="F
 )  # fmt: skip
 @click.option("--step", callback=_seconds, metavar="TIME", help="Fixed step (default: chosen for --tol).")
 @click.option("--tol", type=float, metavar="NUMBER", help="Error of accelerations, relative to their peak (default: 1e-3 "
-              "with prescribed actuators, 1e-5 with free ones, 1e-8 for gauss).")  # fmt: skip
+              "if only bodies move freely, 1e-5 if joints do, 1e-8 for gauss).")  # fmt: skip
 @click.option("--rho", type=float, default=0.8, show_default=True, help="Spectral radius of generalised_alpha at infinity.")
 @every_option
 @click.option("--controller", metavar="LAW:GAINS", help="pd, pid or computed_torque, as in 'pd:kp=1e4,kd=200,sample=1 ms,"

@@ -133,8 +133,15 @@ class Simulator:
     def scaled(self, settings: Settings) -> Settings:
         """Settings whose errors are relative to the peak acceleration of the path, with a tolerance that suits them."""
         if settings.tolerance == 0.0:
-            driven = bool(self.motion.drives) and len(self.prescribed) == len(self.motion.drives)
-            usual = {"generalised_alpha": 1e-3 if driven else 1e-5, "gauss": 1e-8, "dormand_prince": 1e-7, "cvode": 1e-8}
+            kinds = {
+                self.model.mechanism.coordinates[i].kind for i in divide(self.model, self.runs[0].q, self.prescribed).free
+            }
+            usual = {
+                "generalised_alpha": 1e-5 if kinds - {"elastic"} else 1e-3,
+                "gauss": 1e-8,
+                "dormand_prince": 1e-7,
+                "cvode": 1e-8,
+            }
             settings = replace(settings, tolerance=usual.get(settings.method, 1e-3))
         if self.path is None or not self.path.names:
             return settings

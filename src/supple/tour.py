@@ -1,4 +1,4 @@
-"""The tour: DualEMPS checked, its natural frequencies beside the paper's, one mode drawn."""
+"""The tour: DualEMPS checked, its natural frequencies beside the paper's, one mode drawn, and its circle simulated."""
 
 from __future__ import annotations
 
@@ -12,9 +12,15 @@ from rich.table import Table
 from supple import pipeline
 from supple.analyses.check import check
 from supple.analyses.modes import modes
+from supple.analyses.simulate import simulate
+from supple.backends.compiler import find_compiler
 from supple.errors import SuppleError
+from supple.results import Simulation
+from supple.simulator import simulator
+from supple.storage import save
 from supple.views.mode_picture import draw_mode
-from supple.views.tables import print_check, print_modes
+from supple.views.tables import print_check, print_modes, print_simulation
+from supple.views.time_plot import plot_simulation
 
 # Briot & Khalil 2014, table 3 (Hz), sliders held at q11 = q21 = 0.
 PAPER = {
@@ -40,17 +46,34 @@ def tour(folder: Path, quiet: bool = False) -> dict[str, Any]:
     data.write_text(json.dumps(result.to_json(), indent=2), encoding="utf-8")
     robot = folder / "dualemps.yaml"
     robot.write_text(pipeline.locate("dualemps").read_text(encoding="utf-8"), encoding="utf-8")
+    files = [picture, film, data, robot]
+    moved = _simulated(folder)
+    if moved is not None:
+        files += [folder / "circle.nc", folder / "circle.png"]
     if not quiet:
         print_check(report)
         print_modes(result)
         _print_comparison([float(f) for f in result.frequencies_hz])
-        Console(highlight=False).print(f"Files in {folder}: " + ", ".join(p.name for p in (picture, film, data, robot)))
+        if moved is not None:
+            print_simulation(moved)
+        Console(highlight=False).print(f"Files in {folder}: " + ", ".join(p.name for p in files))
     return {
         "robot": "dualemps",
         "frequencies_hz": [float(f) for f in result.frequencies_hz],
         "paper": {k: list(v) for k, v in PAPER.items()},
-        "files": [str(p) for p in (picture, film, data, robot)],
+        "simulated": None if moved is None else moved.summary,
+        "files": [str(p) for p in files],
     }
+
+
+def _simulated(folder: Path) -> Simulation | None:
+    """The paper's second trajectory, a circle; None where there is no C compiler."""
+    if find_compiler() is None:
+        return None
+    result = simulate(simulator("dualemps", "circle"))
+    save(result, folder / "circle.nc")
+    plot_simulation(result, folder / "circle.png")
+    return result
 
 
 def _print_comparison(ours: list[float]) -> None:

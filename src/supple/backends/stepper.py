@@ -94,7 +94,7 @@ class Settings:
     smallest: float = 1e-10
     rho: float = 0.8
     every: float = 1e-3  # s between samples; 0: every step
-    scale: float = 1e-6  # m/s^2 or rad/s^2: the least peak acceleration errors are relative to
+    scale: float = 1e-3  # m/s^2 or rad/s^2: the least peak acceleration errors are relative to
     newton: float = 0.0  # relative tolerance of Newton's method on accelerations; 0: from `tolerance`
 
     @property

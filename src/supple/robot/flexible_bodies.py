@@ -121,6 +121,8 @@ class FlexibleBodies:
         """The path of a file that the robot file names."""
         if self.folder is None:
             raise SuppleError(f"{name}: files can be named in a robot file on disk only")
+        if Path(name).is_absolute():
+            raise SuppleError(f"{name}: name the file relative to the robot file")
         return self.folder / name
 
     def elastic(self, name: str) -> tuple[float, float, float, float]:

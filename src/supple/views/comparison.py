@@ -81,6 +81,7 @@ def draw_comparison(found: Comparison, file: Path) -> Path:
     left.legend()
     right.barh(places, [row.operations or 0 for row in rows], 0.5, color="#30455c")
     right.set_xlabel("operations of the tree's forces")
+    right.margins(x=0.15)
     for place, row in zip(places, rows, strict=True):
         if row.microseconds is not None:
             right.text(row.operations or 0, place, f" {row.microseconds:.2f} us", va="center", fontsize=8)

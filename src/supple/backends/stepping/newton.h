@@ -20,6 +20,8 @@ static double measure(const Sim *z, const real *x)
     return largest;
 }
 
+#define ROUNDING 30.0
+
 /* Fx and Fv at the start of a step */
 static int differentiate(Sim *z, const Drive *d)
 {
@@ -45,6 +47,14 @@ static int differentiate(Sim *z, const Drive *d)
         }
         for (int i = 0; i < N_FREE; i++)
             F[i * N_FREE] = (there.f[i] - z->now.f[i]) / step;
+    }
+    for (int i = 0; i < N_FREE; i++) { /* no error can be smaller than what rounding of positions makes of accelerations */
+        double noise = 0.0;
+        for (int j = 0; j < N_FREE; j++)
+            if (z->free_q[j] >= 0)
+                noise += DBL_EPSILON * size_of(z->Fx[i * N_FREE + j] * z->now.q[z->free_q[j]], z->live);
+        double *scale = z->scale + z->free_unit[i];
+        *scale = larger(*scale, ROUNDING * noise / z->tolerance);
     }
     z->look = kept;
     z->jacobians++;

@@ -27,7 +27,10 @@ def solid_from_file(path: Path, E: float, nu: float, rho: float, scale: float = 
     if bool(tetra) == bool(hexa):
         kinds = ", ".join(sorted({b.type for b in mesh.cells})) or "no cells"
         raise SuppleError(f"{path.name}: needs tetrahedra or hexahedra, one of the two; it has {kinds}")
-    return solid(np.asarray(mesh.points, dtype=float)[:, :3] * scale, np.vstack(tetra or hexa), E, nu, rho)
+    try:
+        return solid(np.asarray(mesh.points, dtype=float)[:, :3] * scale, np.vstack(tetra or hexa), E, nu, rho)
+    except SuppleError as error:
+        raise SuppleError(f"{path.name}: {error}") from error
 
 
 def solid(points: Array, cells: Array, E: float, nu: float, rho: float) -> NodalModel:
@@ -37,15 +40,20 @@ def solid(points: Array, cells: Array, E: float, nu: float, rho: float) -> Nodal
     used, number = np.unique(cells, return_inverse=True)
     cells, points = np.reshape(number, (-1, corners)), points[used]
     size = float(np.abs(points - points.mean(axis=0)).max())
-    if corners == 4:
-        mesh, element = fem.MeshTet(points.T / size, cells.T), fem.ElementTetP2()
-    else:
-        mesh, element = fem.MeshHex(points.T / size, cells[:, list(_HEX_ORDER)].T), fem.ElementHex2()
-    basis = fem.Basis(mesh, element, intorder=4)
+    try:
+        if corners == 4:
+            mesh, element = fem.MeshTet(points.T / size, cells.T), fem.ElementTetP2()
+        else:
+            mesh, element = fem.MeshHex(points.T / size, cells[:, list(_HEX_ORDER)].T), fem.ElementHex2()
+        volumes = np.abs(mesh.mapping().detDF(np.full((3, 1), 0.25)))
+        if not (volumes > 1e-12).all():
+            raise ValueError(f"cell {int(np.argmin(volumes.min(axis=-1)))}")
+        basis = fem.Basis(mesh, element, intorder=4)
+    except Exception as error:  # scikit-fem says what it finds by bare exceptions
+        detail = " ".join(str(error).split())[:80]
+        raise SuppleError(f"a cell of the mesh has no volume, or its corners are mixed up ({detail})") from error
     if 3 * basis.N > MOST:
         raise SuppleError(f"the mesh makes {3 * basis.N} coordinates; at most {MOST} are computed with")
-    if not (np.abs(mesh.mapping().detDF(np.full((3, 1), 0.25))) > 1e-12).all():
-        raise SuppleError("a cell of the mesh has no volume")
     G = [
         [size * fem.BilinearForm(lambda u, v, w, i=i, j=j: u.grad[i] * v.grad[j]).assemble(basis) for j in range(3)]
         for i in range(3)
