@@ -14,20 +14,15 @@ from whole_tree import follow_tree
 
 from supple import pipeline
 from supple.analyses.modes import modes
-from supple.backends.interpreter import interpret
-from supple.expr.function import kept_parameters
-from supple.expr.node import symbol
 from supple.formulations.affine import Unsupported
 from supple.formulations.erls import erls
 from supple.formulations.erls_compatible import erls_compatible
-from supple.formulations.erls_nodes import nodal_displacements, nodes
 from supple.formulations.newton_euler import newton_euler
 from supple.model.algebra import null_space
 from supple.model.equilibrium import equilibrium
 from supple.model.model import Model
 from supple.model.posture import close, posture
 from supple.robot.assemble import assemble
-from supple.robot.reader import describe_text
 
 # Agreement with each other -------------------------------------------------------------------------------------------
 
@@ -212,62 +207,3 @@ def test_neglected_terms_cost_the_mass_matrix_its_definiteness() -> None:
         smallest[printed] = np.linalg.eigvalsh(reduced / np.outer(size, size))[0]
     assert smallest[False] > 5e-5
     assert smallest[True] < -1e-4
-
-
-# Nodes -----------------------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(("name", "inner"), [("pacdrive", 18), ("five_bar", 12)])
-def test_nodal_displacements_are_as_many_as_motions(name: str, inner: int) -> None:
-    """Vidoni et al.: shared displacements of joint nodes, turns of all links there and three freedoms of each inner node,
-    less one per generalised coordinate of the ERLS and plus those: the number of motions of the flexible robot."""
-    model = robot(name, erls_compatible)
-    numbered = {k for node in nodes(model.mechanism) for k in (*node.numbers, *(k for row in node.turns for k in row))}
-    assert numbered == set(range(len(numbered)))
-    assert len(numbered) + inner == model.nv - model.mechanism.equations
-
-
-def test_axes_of_joint_nodes() -> None:
-    """The rule for the axes of a joint: the first link that starts there, else the first that ends there (PacDrive)."""
-    frames = assemble(pipeline.describe("pacdrive")).frames
-    found = {
-        frozenset(frames[k].name for k in (*node.starting, *node.ending)): frames[node.axes].name
-        for node in nodes(assemble(pipeline.describe("pacdrive")))
-    }
-    assert found[frozenset({"1", "3"})] == "3"
-    assert found[frozenset({"2", "4", "7", "8"})] == "4"
-    assert found[frozenset({"3", "4", "5", "11"})] == "5"
-    assert found[frozenset({"1"})] == "1"
-    assert len(found) == 10
-
-
-def test_nodal_displacements_are_differences_of_places() -> None:
-    """u of the tip in its node's axes is the way from where the rigid robot has it; turns of rigid motion are zero."""
-    model = robot("pacdrive", erls_compatible)
-    f = interpret(nodal_displacements(model.mechanism))
-    rigid = posture(model)
-    bent = equilibrium(model, rigid).q
-    assert np.abs(f(q=rigid, rigid=rigid)["u"]).max() < 1e-15
-    found = f(q=bent, rigid=rigid)
-    here, there = (model.call("points", q=q)["position"][0] for q in (bent, rigid))
-    tips = [k for k, node in enumerate(nodes(model.mechanism)) if node.name == "5"]
-    assert len(tips) == 1
-    assert np.linalg.norm(found["u"][tips[0]]) == pytest.approx(np.linalg.norm(here - there), rel=1e-12)
-    assert np.linalg.norm(here - there) > 1e-4
-
-
-def test_kept_parameters() -> None:
-    """Young's modulus as an input of the equations."""
-    E = np.array([symbol("E")], dtype=object)
-    model = robot("five_bar", erls)
-    state = closed_state(model, 0)
-    for method in METHODS.values():
-        with kept_parameters(E):
-            equations = method(assemble(describe_text(FIVE_BAR, "test.yaml", {"E": E[0]})))
-        f = interpret(equations.forces)
-        q = np.linspace(-0.01, 0.01, equations.mechanism.nq)
-        given = {k: np.zeros(x.shape) for k, x in f.function.inputs.items()} | {"q": q}
-        for value in (1e9, 3e9):
-            true = made(method, FIVE_BAR, E=value).call("forces", q=q, g=np.zeros(3))["f"]
-            assert f(**given | {"p": np.array([value])})["f"] == pytest.approx(true, rel=1e-12)
-    assert state.q.size == model.mechanism.nq

@@ -1,4 +1,4 @@
-"""The integrators in C: their orders, the published falls of a Bricard loop and of a heavy top, and scipy on the whole tree."""
+"""The integrators in C: their orders, a heavy top, Bricard's loop as published, and scipy on the whole tree."""
 
 from __future__ import annotations
 
@@ -96,7 +96,7 @@ def attitudes(found: Simulation) -> tuple[np.ndarray, np.ndarray]:
 
 @pytest.mark.parametrize("method", METHODS)
 def test_a_heavy_top_follows_eulers_equations(method: str, file: Callable[[str], Path]) -> None:
-    """Attitude and rates against Euler's equations; energy, vertical angular momentum and the quaternion's length are kept."""
+    """Attitude and rates by Euler's equations; energy, vertical angular momentum and the quaternion's length are kept."""
     tolerance, bound = {"generalised_alpha": (1e-8, 1e-6), "gauss": (1e-12, 1e-9), "dormand_prince": (1e-10, 1e-10)}[method]
     made = simulator(file(TOP), "spin")
     found = simulate(made, Settings(method, tolerance=tolerance, every=0.0))
@@ -183,8 +183,12 @@ def problems(file: Callable[[str], Path]) -> Callable[[str], Problem]:
 
 STEPS = {  # small enough for the asymptotic order, large enough to stay above rounding
     "top": {"generalised_alpha": (1e-3, 5e-4, 2.5e-4), "gauss": (2e-2, 1e-2, 5e-3), "dormand_prince": (4e-3, 2e-3, 1e-3)},
-    "prescribed": {"generalised_alpha": (2e-4, 1e-4, 5e-5), "gauss": (2e-3, 1e-3, 5e-4), "dormand_prince": (4e-4, 2e-4, 1e-4)},
-    "torque": {"generalised_alpha": (5e-5, 2.5e-5, 1.25e-5), "gauss": (5e-4, 2.5e-4, 1.25e-4), "dormand_prince": (1e-4, 8e-5, 5e-5)},
+    "prescribed": {
+        "generalised_alpha": (2e-4, 1e-4, 5e-5), "gauss": (2e-3, 1e-3, 5e-4), "dormand_prince": (4e-4, 2e-4, 1e-4),
+    },
+    "torque": {
+        "generalised_alpha": (5e-5, 2.5e-5, 1.25e-5), "gauss": (5e-4, 2.5e-4, 1.25e-4), "dormand_prince": (1e-4, 8e-5, 5e-5),
+    },
 }  # fmt: skip
 
 
@@ -233,14 +237,14 @@ def test_bricard_falls_as_published(method: str, tolerance: float) -> None:
 # Other engines -----------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    "robot, name, end, step", [("dualemps", "square", 0.2, 1e-3), ("gough_stewart", "quintic", 0.05, 1e-3)]
-)
-def test_matrices_of_the_tree_move_as_the_closed_form(robot: str, name: str, end: float, step: float) -> None:
-    settings = Settings("gauss", step=step, every=end / 10, **TIGHT)
-    closed, dense = (simulate(simulator(robot, name, duration=end, dense=d), settings) for d in (False, True))
+@pytest.mark.parametrize("robot, name, end", [("dualemps", "square", 0.2), (TOP, "spin", 0.2)], ids=["dualemps", "top"])
+def test_matrices_of_the_tree_move_as_the_closed_form(
+    robot: str, name: str, end: float, file: Callable[[str], Path]
+) -> None:
+    settings, robot_file = Settings("gauss", step=1e-3, every=end / 10, **TIGHT), file(robot) if robot == TOP else robot
+    closed, dense = (simulate(simulator(robot_file, name, duration=end, dense=d), settings) for d in (False, True))
     assert (closed.summary["model"], dense.summary["model"]) == ("closed form", "matrices of the tree")
-    for key in ("position", "velocity", "acceleration", "tau"):
+    for key in ("position", "velocity", "acceleration", *(["tau"] if robot == "dualemps" else [])):
         size = max(1.0, np.abs(closed[key]).max())
         np.testing.assert_allclose(dense[key], closed[key], rtol=0, atol=1e-9 * size, err_msg=key)
 
@@ -339,7 +343,8 @@ def test_drives_and_loads_on_the_whole_tree(name: str, file: Callable[[str], Pat
         pd = Sampled(made)
         options |= {"torque": lambda t, q, v: pd.force, "breaks": pd.times, "at_break": pd.act}
     run = made.runs[0]
-    true = follow_tree(model, run.q, run.v, found.time, rtol=1e-4, atol=1e-8, **options)
+    rtol = 1e-4 if made.motion.controller is None else 1e-5  # a controller that saturates magnifies errors
+    true = follow_tree(model, run.q, run.v, found.time, rtol=rtol, atol=1e-4 * rtol, **options)
     assert np.abs(found["position"][-1] - found["position"][0]).max() > 0.05
     np.testing.assert_allclose(found["position"], true[:, : model.nv], rtol=0, atol=1e-7)
     np.testing.assert_allclose(found["velocity"], true[:, model.nv :], rtol=0, atol=1e-4)

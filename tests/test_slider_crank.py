@@ -145,7 +145,7 @@ def last(found: Simulation) -> dict[str, float]:
 
 def published_accelerations(longitudinal: float, p: dict[str, float], u: dict[str, float]) -> np.ndarray:
     """Accelerations of phi2, x3, q1 ... q4 for a constant speed of the crank, from the equations as printed:
-    M(p, q) a = f - G^T lambda and G a = gamma in phi1, phi2, x3, q1 ... q4 (test set, section "mathematical description")."""
+    M(p, q) a = f - G^T lambda and G a = gamma in phi1, phi2, x3, q1 ... q4 (the test set's mathematical description)."""
     A, q, qd = B * H * L2, np.array([p[k] for k in SHAPES]), np.array([u[k] for k in SHAPES])
     c1, c2 = A * np.array([0, 0, 2 / 3, 1 / 6]), A * np.array([2 / np.pi, 0, 0, 0])
     c12, c21 = A * L2 * np.array([0, 0, 1 / 3, 1 / 6]), A * L2 * np.array([1 / np.pi, -1 / (2 * np.pi), 0, 0])
@@ -202,7 +202,7 @@ def published_states(count: int) -> list[tuple[dict[str, float], dict[str, float
 
 @pytest.mark.parametrize("longitudinal", [1.0, 1 / 15])
 def test_the_robot_moves_by_the_published_equations(longitudinal: float) -> None:
-    """Accelerations of the general equations of a flexible body equal those printed, whichever longitudinal mass they hold."""
+    """Accelerations of the general equations of a flexible body equal those printed, whichever mass the bar has."""
     model = slider_crank(longitudinal)
     for p, u in published_states(20):
         q, v = tree_state(model, p, u)
@@ -218,7 +218,7 @@ def test_the_robot_moves_by_the_published_equations(longitudinal: float) -> None
 
 
 def test_the_published_solution() -> None:
-    """All positions at t = 0.1 s: the printed initial values leave the loop open by 2e-10 m, which the index-2 form keeps."""
+    """All positions at t = 0.1 s: the printed initial values leave the loop open by 2e-10 m, which index 2 keeps."""
     found = run(Settings(method="gauss", step=1e-5, tolerance=1e-12, every=0.01))
     x = last(found)
     assert found.outcome == "complete"

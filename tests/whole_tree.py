@@ -78,7 +78,7 @@ def follow_tree(
     torque: Torque | None = None, loads: Trajectory | None = None, breaks: np.ndarray | None = None,
     at_break: Callable[[float, np.ndarray, np.ndarray], None] | None = None, rtol: float = 1e-10, atol: float = 1e-13,
 ) -> np.ndarray:  # fmt: skip
-    """(q, v) in rows at the given times, the first of which is the start; `at_break` is called at every break, q and v known."""
+    """(q, v) in rows at the given times, the first of which is the start; `at_break` gets t, q and v at every break."""
     tree, y, begin = WholeTree(model, path, torque, loads), np.concatenate([q, v]), float(times[0])
     inner = np.zeros(0) if breaks is None else breaks[(breaks > begin + 1e-12) & (breaks < times[-1] - 1e-12)]
     found = [y[None]]

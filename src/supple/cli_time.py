@@ -67,6 +67,8 @@ plot_option = click.option("--plot", type=click.Path(path_type=Path), metavar="F
 @click.option("--tol", type=float, metavar="NUMBER", help="Error of accelerations, relative to their peak (default: 1e-3 "
               "if only bodies move freely, 1e-5 if joints do, 1e-8 for gauss).")  # fmt: skip
 @click.option("--rho", type=float, default=0.8, show_default=True, help="Spectral radius of generalised_alpha at infinity.")
+@click.option("--cutoff", type=click.FloatRange(0), default=1000.0, show_default=True, metavar="HZ",
+              help="Motions faster than this may die away instead of being followed (generalised_alpha); 0: none.")  # fmt: skip
 @every_option
 @click.option("--controller", metavar="LAW:GAINS", help="pd, pid or computed_torque, as in 'pd:kp=1e4,kd=200,sample=1 ms,"
               "delay=0,limit=500', instead of the motion's own.")  # fmt: skip
@@ -86,7 +88,7 @@ plot_option = click.option("--plot", type=click.Path(path_type=Path), metavar="F
 @json_option
 def simulate(
     robot: str, motion: str, duration: float | None, method: str, step: float | None, tol: float | None, rho: float,
-    every: float, controller: str | None, start: str, rigid: bool, formulation: str, settings: dict[str, str],
+    cutoff: float, every: float, controller: str | None, start: str, rigid: bool, formulation: str, settings: dict[str, str],
     vary: dict[str, str], threads: int | None, output: Path | None, plot: Path | None, resume: bool, as_json: bool,
 ) -> None:  # fmt: skip
     """Simulate a motion of a robot over time."""
@@ -95,7 +97,7 @@ def simulate(
     _writable(output, plot)
     if tol is not None and not tol > 0:
         raise SuppleError(f"--tol {tol:g}: must be above zero")
-    chosen = Settings(method, tol or 0.0, step or 0.0, rho=rho, every=every)
+    chosen = Settings(method, tol or 0.0, step or 0.0, rho=rho, every=every, cutoff=cutoff)
     with _bar(f"{robot} {motion}") as report:
         made = _made(robot, motion, controller, settings, duration, start, rigid, formulation, vary)
         result = _run(made, chosen, threads, output, resume, report)

@@ -205,7 +205,8 @@ for _name, _derive in (("erls", erls), ("erls_compatible", erls_compatible)):
     _IN_GRAPH[_name] = {
         "mass": _derived(erls_models.mass_model, _derive), "inverse": _derived(erls_models.inverse_model, _derive),
         "forward": _derived(erls_models.forward_model, _derive), "tree": _derived(tree, _derive),
-        "kinematics": _derived(kinematics, _derive), "linear": _derived(linear, _derive), "energy": _derived(energy, _derive),
+        "kinematics": _derived(kinematics, _derive), "linear": _derived(linear, _derive),
+        "energy": _derived(energy, _derive),
     }  # fmt: skip
 BUILDERS: dict[str, dict[str, Callable[..., Function]]] = {
     "newton_euler": dict(MODELS),

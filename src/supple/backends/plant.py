@@ -16,6 +16,12 @@ _PARTS = ("algebra", "plant", "dense", "control", "newton", "generalised_alpha",
           "quasi_static", "run")  # fmt: skip
 
 
+_LARGE = 20_000  # operations above which the compiler's time matters more than the last bit of speed
+_GCC = "#if defined(__GNUC__) && !defined(__clang__)\n#pragma GCC {}\n#endif"
+_QUICKLY = "\n".join(_GCC.format(x) for x in ("push_options", 'optimize ("O1")'))
+_THOROUGHLY = _GCC.format("pop_options")
+
+
 @dataclass(frozen=True)
 class Place:
     """Where a coordinate is: in v, in q (-1: part of a quaternion), and whether it is an angle."""
@@ -88,9 +94,14 @@ def plant_source(plant: Plant, stages: int) -> str:
     own = [plant.loops, plant.rates, plant.drift, plant.accelerations, plant.tree, plant.power]
     rigid = [] if plant.rigid is None else [plant.rigid.loops, plant.rigid.rates, plant.rigid.inverse]
     text = [c_source.header(), "#include <stdlib.h>"]
+    functions = [f for f in (plant.accelerations, plant.tree) if f is not None]
+    functions += [] if plant.program is None else list(plant.program.functions())
+    large = sum(f.operations for f in functions) > _LARGE
+    text += [_QUICKLY] if large else []
     text += [c_source.body(f) for f in (*own, *rigid) if f is not None]
     if plant.program is not None:
         text += [program_body(plant.program, "leg_by_leg"), _glue(plant)]
+    text += [_THOROUGHLY] if large else []
     text += _definitions(plant, stages)
     text += [_file(part) for part in _PARTS]
     return "\n".join(text)

@@ -19,7 +19,6 @@ METHODS = {"generalised_alpha": 0, "gauss": 1, "dormand_prince": 2, "quasi_stati
 OUTCOMES = (
     "fine", "done", "full", "yielded", "open_loops", "ill_posed", "diverged", "not_a_number", "too_small", "inaccurate",
 )  # fmt: skip
-_LARGE = 20_000  # operations above which the compiler's time matters more than the last bit of speed
 
 
 class _Signals(ctypes.Structure):
@@ -94,6 +93,7 @@ class Settings:
     smallest: float = 1e-10
     rho: float = 0.8
     every: float = 1e-3  # s between samples; 0: every step
+    cutoff: float = 1000.0  # Hz; generalised_alpha lets motions that are faster die away; 0: none
     scale: float = 1e-3  # m/s^2 or rad/s^2: the least peak acceleration errors are relative to
     newton: float = 0.0  # relative tolerance of Newton's method on accelerations; 0: from `tolerance`
 
@@ -107,10 +107,7 @@ class Stepper:
 
     def __init__(self, plant: Plant, lanes: int = 1, gauss: bool = False) -> None:
         self.plant, self.lanes = plant, lanes
-        size = sum(f.operations for f in (plant.accelerations, plant.tree) if f is not None)
-        size += 0 if plant.program is None else sum(f.operations for f in plant.program.functions())
-        flags = (f"-DSUPPLE_LANES={lanes}", *(("-O1",) if size > _LARGE else ()))
-        path = shared_library(plant_source(plant, 3 if gauss else 1), flags)
+        path = shared_library(plant_source(plant, 3 if gauss else 1), (f"-DSUPPLE_LANES={lanes}",))
         try:
             self.library = ctypes.CDLL(str(path))
         except OSError as problem:
@@ -127,7 +124,7 @@ class Stepper:
         state["method"] = METHODS.get(settings.method, 0)
         state["settings"] = [
             settings.tolerance, settings.newton_tolerance, settings.step, settings.largest, settings.smallest,
-            settings.rho, settings.every,
+            settings.rho, settings.every, 2 * np.pi * settings.cutoff,
         ]  # fmt: skip
         state.choose(plant.free, plant.dependent, plant.rows, plant.turning)
         state["time"] = [t, settings.step or min(1e-4, settings.largest), 0.0, 0.0, t]

@@ -1,4 +1,4 @@
-"""Models to generate from any Equations of a mechanism: matrices, inverse and forward, solved inside the expression graph."""
+"""Models to generate from any Equations of a mechanism: matrices, inverse and forward, solved inside the graph."""
 
 from __future__ import annotations
 

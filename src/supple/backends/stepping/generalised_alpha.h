@@ -155,6 +155,8 @@ static int alpha_step(Sim *z, const Drive *d, double h, Posture *end, double *er
     const double share = z->recent ? h / (6.0 * (h + z->h_last)) : 1.0 / 6.0; /* makes h^2/12 of the second derivative */
     for (int i = 0; i < N_FREE; i++)
         change[i] = share * (f[i] - z->now.f[i] - h * z->jerk[i]);
+    if (z->cutoff > 0.0)
+        solve(z->sieve, z->sieve_pivot, N_FREE, change); /* what is faster than the cutoff may die away */
     *error = measure(z, change);
     memcpy(z->like, kept, sizeof kept);
     memcpy(z->before, like, sizeof like); /* taken over if the step is accepted */

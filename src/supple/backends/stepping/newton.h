@@ -56,6 +56,10 @@ static int differentiate(Sim *z, const Drive *d)
         double *scale = z->scale + z->free_unit[i];
         *scale = larger(*scale, ROUNDING * noise / z->tolerance);
     }
+    for (int i = 0; z->cutoff > 0.0 && i < N_FREE * N_FREE; i++)
+        z->sieve[i] = fill(i % (N_FREE + 1) == 0) - z->Fx[i] / (z->cutoff * z->cutoff);
+    if (z->cutoff > 0.0 && N_FREE > 0 && !(factorise(z->sieve, z->sieve_pivot, N_FREE, z->live) > 0.0))
+        z->cutoff = 0.0;
     z->look = kept;
     z->jacobians++;
     z->have_jacobian = z->fresh = 1;

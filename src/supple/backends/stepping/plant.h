@@ -46,7 +46,7 @@ typedef struct {
     /* settings */
     int live[8];
     long long method;
-    double tolerance, newton, fixed_step, largest_step, smallest_step, rho, every;
+    double tolerance, newton, fixed_step, largest_step, smallest_step, rho, every, cutoff;
     /* tables */
     int free_v[AT_LEAST_ONE(N_FREE)], free_q[AT_LEAST_ONE(N_FREE)], dep_v[AT_LEAST_ONE(N_DEP)], dep_q[AT_LEAST_ONE(N_DEP)];
     int free_unit[AT_LEAST_ONE(N_FREE)], row[AT_LEAST_ONE(N_DEP)];
@@ -69,6 +69,8 @@ typedef struct {
     /* Newton's method */
     real Fx[AT_LEAST_ONE(N_FREE * N_FREE)], Fv[AT_LEAST_ONE(N_FREE * N_FREE)];
     int have_jacobian, fresh, wasted;
+    real sieve[AT_LEAST_ONE(N_FREE * N_FREE)]; /* I - Fx / cutoff^2, factorised */
+    int sieve_pivot[AT_LEAST_ONE(N_FREE)];
     double factorised_for, contraction;
     real stage[AT_LEAST_ONE(STAGES * N_FREE)];
     int have_stages;

@@ -7,6 +7,7 @@
 #endif
 
 #define MEMORY 0.9 /* of the worst error, from step to step */
+#define MANY 60 /* free coordinates above which a new step size, and so a new factorisation, has to be worth it */
 #define CALM 3 /* steps after a rejected one before steps may grow */
 
 enum { GENERALISED_ALPHA, GAUSS, DORMAND_PRINCE, QUASI_STATIC };
@@ -240,11 +241,11 @@ static int advance(Sim *z, const Drive *d, double until, Posture *end, double *t
             z->peak = larger(error, MEMORY * z->peak); /* errors swing with the vibration: grow by the worst of late */
             const double growth = 0.9 * pow(z->tolerance / larger(z->peak, 1e-30), 1.0 / order);
             if (factor < 1.0)
-                z->h = larger(0.5, factor) * h;
+                z->h = N_FREE > MANY ? h : larger(0.5, factor) * h;
             else if (h < wanted)
                 z->h = wanted; /* it was cut short by an event, not by its error */
             else
-                z->h = z->calm > CALM && growth > 1.25 ? smaller(growth, 2.0) * h : h;
+                z->h = z->calm > CALM && growth > (N_FREE > MANY ? 1.6 : 1.25) ? smaller(growth, 2.0) * h : h;
             *taken = h;
             return FINE;
         }
@@ -424,7 +425,7 @@ SUPPLE_EXPORT long long supple_layout(long long part, long long *size)
     switch (part) {
     case 0: PART(live, sizeof z->live);
     case 1: PART(method, sizeof z->method);
-    case 2: PART(tolerance, 7 * sizeof(double));
+    case 2: PART(tolerance, 8 * sizeof(double));
     case 3: PART(free_v, (char *)(z->turning + AT_LEAST_ONE(N_TURNING)) - (char *)z->free_v);
     case 4: PART(t, 5 * sizeof(double));
     case 5: PART(rows_ahead, sizeof z->rows_ahead);
