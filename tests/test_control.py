@@ -69,22 +69,22 @@ def test_a_stable_sample_time_follows_the_path() -> None:
 def test_pd_holds_with_the_error_that_weight_asks_for() -> None:
     """A constant load F on a joint with stiffness kp: it settles F / kp away, and ki takes the error away."""
     made = {}
-    for law, ki in (("pd", 0.0), ("pid", 1e4)):
+    for law, ki in (("pd", 0.0), ("pid", 1e3)):
         motion = read_motion(describe("3rrr"), "turn")
         assert motion.controller is not None and motion.path is not None
         still = replace(motion.path, coefficients=motion.path.coefficients * ([1, 0, 0, 0, 0, 0]))
         start = np.zeros_like(still.coefficients)
         start[:, :, 0] = still.coefficients[:1, :, 0]
-        gains = {k: dict.fromkeys(motion.drives, x) for k, x in (("kp", 2e3), ("kd", 60.0), ("ki", ki))}
-        control = replace(motion.controller, law=law, sample=0.0, delay=0.0, **gains)
+        gains = {k: dict.fromkeys(motion.drives, x) for k, x in (("kp", 100.0), ("kd", 2.0), ("ki", ki))}
+        control = replace(motion.controller, law=law, sample=2e-4, delay=0.0, **gains)
         from supple.motion.trajectory import Trajectory
 
-        push = Trajectory.held([f"tau {n}" for n in motion.drives], [1.0] * len(motion.drives), 1.5)
+        push = Trajectory.held([f"tau {n}" for n in motion.drives], [0.1] * len(motion.drives), 1.5)
         motion = replace(motion, path=replace(still, coefficients=start), controller=control, torques=push, duration=1.5)
         run = simulator("3rrr", motion)
         result = simulate(run, Settings())
         assert run.path is not None
         names = run.path.names
         made[law] = np.array([result[f"position:{n}"][-1] - run.path(1.5)[0][k] for k, n in enumerate(names)])
-    assert made["pd"] == pytest.approx(1.0 / 2e3, rel=1e-2)
+    assert made["pd"] == pytest.approx(0.1 / 100.0, rel=1e-3)
     assert np.abs(made["pid"]).max() < 2e-5

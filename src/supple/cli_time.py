@@ -68,7 +68,7 @@ plot_option = click.option("--plot", type=click.Path(path_type=Path), metavar="F
               "if only bodies move freely, 1e-5 if joints do, 1e-8 for gauss).")  # fmt: skip
 @click.option("--rho", type=float, default=0.8, show_default=True, help="Spectral radius of generalised_alpha at infinity.")
 @click.option("--cutoff", type=click.FloatRange(0), default=1000.0, show_default=True, metavar="HZ",
-              help="Motions faster than this may die away instead of being followed (generalised_alpha); 0: none.")  # fmt: skip
+              help="Motions faster than this may die away, not be followed (generalised_alpha); 0: none.")  # fmt: skip
 @every_option
 @click.option("--controller", metavar="LAW:GAINS", help="pd, pid or computed_torque, as in 'pd:kp=1e4,kd=200,sample=1 ms,"
               "delay=0,limit=500', instead of the motion's own.")  # fmt: skip
@@ -197,8 +197,8 @@ def _gains(text: str, rest: str) -> dict[str, float]:
             numbers[key] = float(evaluate(parse(value), {}).number)
         except (QuantityError, OverflowError) as error:
             raise SuppleError(f"--controller {key}={value}: {error}") from error
-        if not 0 <= numbers[key] < float("inf"):
-            raise SuppleError(f"--controller {key}={value}: must be zero or more")
+        if not 0 <= numbers[key] < float("inf") or (key == "limit" and numbers[key] == 0):
+            raise SuppleError(f"--controller {key}={value}: must be {'above zero' if key == 'limit' else 'zero or more'}")
     if not numbers.get("kp") and not numbers.get("kd"):
         raise SuppleError(f"--controller {text}: give gains, as in pd:kp=1e4,kd=200")
     return numbers

@@ -132,6 +132,7 @@ class Simulation:
     kinds: tuple[str, ...]  # of the coordinates: active, passive, elastic, platform
     outcome: str  # "complete", or why it ended early
     summary: dict[str, Any]  # wall time, steps, evaluations, ...
+    varied: dict[str, tuple[float, ...]]  # what differs from run to run
     provenance: dict[str, str]
 
     def __getitem__(self, name: str) -> Array:

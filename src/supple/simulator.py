@@ -9,7 +9,7 @@ import hashlib
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
 from pathlib import Path
@@ -35,6 +35,7 @@ from supple.plants import Kept, Split, coordinate_places, divide, plant, turning
 from supple.robot.assemble import assemble
 
 _WRENCH = ("fx", "fy", "fz", "mx", "my", "mz")
+_MOST_WAITING = 60  # samples
 _CORNER = 1e-2  # jump of the third derivative, relative to its peak, at which a step ends
 
 
@@ -63,6 +64,7 @@ class Simulator:
     kept: Kept | None
     dense: bool
     provenance: Mapping[str, str]
+    compiled: dict[tuple[int, bool, bool], Stepper] = field(default_factory=dict, compare=False, repr=False)
 
     @property
     def duration(self) -> float:
@@ -75,12 +77,18 @@ class Simulator:
 
     def stepper(self, lanes: int = 1, gauss: bool = False, dense: bool = False) -> Stepper:
         """The compiled integrators."""
+        key = (lanes, gauss, dense or self.dense)
+        if key not in self.compiled:
+            self.compiled[key] = self._compile(*key)
+        return self.compiled[key]
+
+    def _compile(self, lanes: int, gauss: bool, dense: bool) -> Stepper:
         if find_compiler() is None:
             raise SuppleError("simulation needs a C compiler: install gcc or clang, or `pip install ziglang`")
         rigid_q = None if self.rigid is None else posture(self.rigid, self._pose(self.rigid), self.motion.assembly)
         made = plant(
             self.model, self.runs[0].q, self.prescribed, loads=self.loads, rigid=self.rigid, rigid_q=rigid_q,
-            kept=self.kept, dense=dense or self.dense,
+            kept=self.kept, dense=dense,
         )  # fmt: skip
         return Stepper(made, lanes, gauss)
 
@@ -184,6 +192,7 @@ def simulator(
         motion = read_motion(description, motion)
     if duration is not None:
         motion = replace(motion, duration=duration)
+    _check_controller(motion)
     path, stop, begin = _followed(robot, settings, model, motion)
     needs_rigid = motion.controller is not None and motion.controller.law == "computed_torque"
     runs, kept, varied = _runs(robot, settings, model, motion, path, begin, start, dict(vary or {}), formulation, rigid)
@@ -192,6 +201,14 @@ def simulator(
         "robot": model.mechanism.name,
         "robot_file_sha256": hashlib.sha256(text).hexdigest(),
         "motion": motion.name,
+        "motion_about": motion.about,
+        "duration_s": repr(motion.duration),
+        "drives": json.dumps(dict(motion.drives), sort_keys=True),
+        "controller": json.dumps(
+            None if motion.controller is None else asdict(motion.controller), sort_keys=True, default=dict
+        ),
+        "path_sha256": "" if path is None else hashlib.sha256(path.coefficients.tobytes()).hexdigest(),
+        "varied": json.dumps({k: [float(y) for y in x] for k, x in (vary or {}).items()}),
         "settings": json.dumps({k: str(x) for k, x in (settings or {}).items()}, sort_keys=True),
         "formulation": formulation,
         "rigid": str(rigid),
@@ -202,6 +219,20 @@ def simulator(
         rigid=(model if rigid else pipeline.load(robot, settings, rigid=True)) if needs_rigid else None, kept=kept,
         dense=dense, provenance=made,
     )  # fmt: skip
+
+
+def _check_controller(motion: Motion) -> None:
+    control = motion.controller
+    if control is None:
+        return
+    if control.sample == 0.0 and any(control.ki.values()):
+        raise SuppleError(
+            "a controller with an integral part (ki) needs a sample time; give sample, for example sample: 1 ms"
+        )
+    if control.sample == 0.0 and control.delay > 0.0:
+        raise SuppleError("a controller with a delay needs a sample time; give sample, for example sample: 1 ms")
+    if control.sample > 0.0 and control.delay > _MOST_WAITING * control.sample:
+        raise SuppleError(f"a delay of {control.delay:g} s is more than {_MOST_WAITING} samples of {control.sample:g} s")
 
 
 def _followed(
@@ -229,9 +260,7 @@ def _runs(
     known = pipeline.describe(robot, settings).parameters
     names = [k for k in vary if k in known]
     states = [k for k in vary if k not in known]
-    unknown = [k for k in states if k not in model.names]
-    if unknown:
-        raise SuppleError(f"{model.mechanism.name} has neither a parameter nor a coordinate {unknown[0]!r} to vary")
+    _check_starts(model, path, states)
     kept = None
     if names:
         unseen = np.array([symbol(n) for n in names], dtype=object)
@@ -250,6 +279,18 @@ def _runs(
         q = _start_posture(its, motion, pose, start)
         runs.append(Run(its, tuple(float(vary[n][k]) for n in names), q, _start_rates(its, motion, path, q)))
     return tuple(runs), kept, vary
+
+
+def _check_starts(model: Model, path: Trajectory | None, names: Sequence[str]) -> None:
+    """Coordinates whose start may differ from run to run: those that nothing else determines."""
+    kinds = {c.name: c.kind for c in model.mechanism.coordinates}
+    for name in names:
+        if name not in kinds:
+            raise SuppleError(f"{model.mechanism.name} has neither a parameter nor a coordinate {name!r} to vary")
+        if path is not None:
+            raise SuppleError(f"the start of {name!r} cannot be varied: the path of the motion says where it begins")
+        if kinds[name] == "elastic" or (kinds[name] == "passive" and len(model.active)):
+            raise SuppleError(f"the start of {name!r} cannot be varied: it follows from the actuators")
 
 
 @contextmanager

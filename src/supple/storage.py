@@ -39,6 +39,7 @@ def dataset(simulation: Simulation) -> xarray.Dataset:
     coordinates: dict[str, Any] = {"time": ("time", simulation.time, {"units": "s", "long_name": "time"})}
     used = {d for s in simulation.signals.values() for d in s.dims}
     coordinates |= {axis: (axis, list(entries)) for axis, entries in simulation.axes.items() if axis in used}
+    coordinates |= {name: ("run", list(values)) for name, values in simulation.varied.items() if "run" in used}
     if "coordinate" in used:
         coordinates["kind"] = ("coordinate", list(simulation.kinds))
     summary = {k: ("" if x is None else x) for k, x in simulation.summary.items()}

@@ -78,10 +78,14 @@ def simulate(
     begun = clock.perf_counter()
     blocks = _blocks(simulator, chosen, keeper if resume else None)
     ready = clock.perf_counter()
-    if chosen.method == "cvode":
+    if chosen.method == "cvode" and blocks[0].stepper.plant.free:
         _run_cvode(simulator, blocks, chosen)
     else:
         _run(simulator, blocks, chosen, threads or os.cpu_count() or 1, progress, keeper)
+        blocks = _alone(simulator, blocks, chosen, threads or os.cpu_count() or 1, progress)
+    for b in blocks:
+        if b.outcome == "done" and b.state.t > b.samples[-1][-1, 0, 0] + 1e-9:
+            b.samples.append(b.state.row()[None])  # the end, where no sample fell on it
     return _simulation(simulator, chosen, blocks, clock.perf_counter() - ready, ready - begun)
 
 
@@ -112,23 +116,28 @@ def _blocks(simulator: Simulator, settings: Settings, kept: Keeper | None) -> li
     blocks = []
     for number, first in enumerate(range(0, count, lanes)):
         runs = tuple(min(first + k, count - 1) for k in range(lanes))
-        own = [simulator.runs[k] for k in runs]
-        q, v = np.array([r.q for r in own]), np.array([r.v for r in own])
-        state = stepper.start(settings, simulator.drive, 0.0, q, v)
-        block = Block(number, runs, stepper, state)
         found = kept.kept(number) if kept is not None else None
         if found is not None and len(found[0]) == stepper.size:
-            block.state = State(stepper, found[0])
-            block.samples.append(found[1])
+            blocks.append(Block(number, runs, stepper, State(stepper, found[0]), [found[1]]))
         else:
-            outcome = stepper.begin(state, simulator.drive, np.array([r.parameters for r in own]))
-            if outcome != "fine":
-                raise SuppleError(_stopped(simulator, block, outcome, 0.0))
-            block.samples.append(state.row()[None])
-            if not simulator.prescribed and lanes == 1:
-                state["conditioning"][2] = min(LEAST, 0.1 * state["conditioning"][0])
-        blocks.append(block)
+            blocks.append(_block(simulator, settings, number, runs))
     return blocks
+
+
+def _block(simulator: Simulator, settings: Settings, number: int, runs: tuple[int, ...]) -> Block:
+    """Runs at their start, loops closed."""
+    stepper = simulator.stepper(len(runs), settings.method == "gauss")
+    own = [simulator.runs[k] for k in runs]
+    q, v = np.array([r.q for r in own]), np.array([r.v for r in own])
+    state = stepper.start(settings, simulator.drive, 0.0, q, v)
+    block = Block(number, runs, stepper, state)
+    outcome = stepper.begin(state, simulator.drive, np.array([r.parameters for r in own]))
+    if outcome != "fine":
+        raise SuppleError(_stopped(simulator, block, outcome, 0.0))
+    block.samples.append(state.row()[None])
+    if not simulator.prescribed and len(runs) == 1:
+        state["conditioning"][2] = min(LEAST, 0.1 * state["conditioning"][0])
+    return block
 
 
 def _run_cvode(simulator: Simulator, blocks: list[Block], settings: Settings) -> None:
@@ -164,6 +173,20 @@ def _run(
         except KeyboardInterrupt:
             for b in blocks:
                 b.outcome = "interrupted" if b.outcome == "yielded" else b.outcome
+
+
+def _alone(
+    simulator: Simulator, blocks: list[Block], settings: Settings, threads: int, progress: Callable[[float], None] | None
+) -> list[Block]:
+    """Blocks in which some run failed, once more run by run: each may then choose its own steps and free coordinates."""
+    made: list[Block] = []
+    for b in blocks:
+        if b.stepper.lanes == 1 or b.outcome in ("done", "interrupted"):
+            made.append(b)
+        else:
+            made += [_block(simulator, settings, b.number, (run,)) for run in dict.fromkeys(b.runs)]
+    _run(simulator, made, settings, threads, progress, None)
+    return made
 
 
 def _piece(simulator: Simulator, block: Block, settings: Settings, drive: Drive, end: float) -> None:
@@ -246,7 +269,7 @@ def _simulation(simulator: Simulator, settings: Settings, blocks: list[Block], w
         "preparation_s": preparing,
         "observation_s": clock.perf_counter() - begun,
         "runs": len(simulator.runs),
-        "real_time_factor": float(time[-1]) * len(simulator.runs) / max(wall, 1e-9),
+        "real_time_factor": reached * len(simulator.runs) / max(wall, 1e-9),
         "steps": sum(c["steps"] for c in counts),
         "rejected_steps": sum(c["rejected"] for c in counts),
         "evaluations": sum(c["evaluations"] for c in counts),
@@ -259,7 +282,8 @@ def _simulation(simulator: Simulator, settings: Settings, blocks: list[Block], w
     made = {**simulator.provenance, "supple": _version(), "options": json.dumps(asdict(settings), sort_keys=True)}
     kinds = tuple(c.kind for c in simulator.model.mechanism.coordinates)
     name = simulator.model.mechanism.name
-    return Simulation(name, simulator.motion.name, time, signals, axes, kinds, outcome, summary, made)
+    varied = {k: tuple(float(y) for y in x) for k, x in simulator.varied.items()}
+    return Simulation(name, simulator.motion.name, time, signals, axes, kinds, outcome, summary, varied, made)
 
 
 def _version() -> str:
@@ -272,10 +296,12 @@ def _version() -> str:
 def _observed(simulator: Simulator, blocks: list[Block]) -> tuple[Array, dict[str, Array]]:
     """Time, and q, v, a and actuator forces (time, run, ...) of all runs."""
     plant = blocks[0].stepper.plant
-    count = min(len(b.rows) for b in blocks)
+    longest = max((b.rows for b in blocks), key=len)
+    time = longest[:, 0, 0]
     parts: dict[str, list[Array]] = {"q": [], "v": [], "a": [], "tau": []}
     for b in blocks:
-        rows = b.rows[:count]
+        rows = b.rows
+        beyond = ((0, len(time) - len(rows)), (0, 0))  # what a run that stopped early did not reach is not a number
         sides = np.where(rows[:, 0, 0] <= rows[0, 0, 0], 1.0, -1.0)
         q, v, a = b.stepper.observe(b.state, simulator.drive, rows, sides)
         effort = rows[..., 1 + plant.nq + plant.nv :][..., : len(plant.torque)]
@@ -285,8 +311,8 @@ def _observed(simulator: Simulator, blocks: list[Block]) -> tuple[Array, dict[st
             where = [int(np.flatnonzero(model.active == p.v)[0]) for p in plant.torque]
             tau[:, where] = effort[:, k]
             for key, x in (("q", q[:, k]), ("v", v[:, k]), ("a", a[:, k]), ("tau", tau)):
-                parts[key].append(x)
-    return blocks[0].rows[:count, 0, 0], {k: np.stack(x, axis=1) for k, x in parts.items()}
+                parts[key].append(np.pad(x, beyond, constant_values=np.nan))
+    return time, {k: np.stack(x, axis=1) for k, x in parts.items()}
 
 
 def signals_of(
@@ -363,7 +389,8 @@ def _balance(settings: Settings, blocks: list[Block], signals: dict[str, Signal]
     kinetic, elastic, gravity = (signals[f"energy_{k}"].values for k in ("kinetic", "elastic", "gravity"))
     total = kinetic + elastic + gravity
     work = np.concatenate([b.state.lanes("work")[: len(dict.fromkeys(b.runs)), 0] for b in blocks])
-    gained = np.atleast_1d(total[-1] - total[0])
+    last = [int(np.flatnonzero(np.isfinite(x))[-1]) for x in total.reshape(len(total), -1).T]
+    gained = np.array([x[k] - x[0] for x, k in zip(total.reshape(len(total), -1).T, last, strict=True)])
     peak = float(np.nanmax(np.abs(kinetic + elastic), initial=0.0))
     if settings.method == "cvode":
         return {"energy_balance_error_J": None, "energy_balance_error": None}  # the work is not integrated there

@@ -76,7 +76,7 @@ SUPPLE_LOCAL real quintic_curve(double x, double h, real moved, real v0, real v1
 }
 
 /* q and v at a share x of the step: quintic in the free coordinates, cubic in the dependent ones */
-static void interpolate(const Sim *z, const Drive *d, double h, double x, const Posture *end, double *to)
+static void interpolate(Sim *z, const Drive *d, double h, double x, const Posture *end, double *to)
 {
     real q[AT_LEAST_ONE(N_Q)], v[AT_LEAST_ONE(N_V)], effort[AT_LEAST_ONE(N_TAU)], f[AT_LEAST_ONE(N_FREE)];
     const double x2 = x * x, x3 = x2 * x;
@@ -174,8 +174,10 @@ static void interpolate(const Sim *z, const Drive *d, double h, double x, const 
         q[GIVEN_Q[i]] = fill(g[i]);
         v[GIVEN_V[i]] = fill(gd[i]);
     }
-    for (int i = 0; i < N_TAU; i++)
-        effort[i] = z->now.effort[i] + x * (end->effort[i] - z->now.effort[i]);
+    static SUPPLE_THREAD Posture here;
+    memcpy(here.q, q, sizeof here.q);
+    memcpy(here.v, v, sizeof here.v);
+    control(z, d, t, &here, effort);
     record(z, t, q, v, effort, f, to);
 }
 
@@ -315,8 +317,6 @@ SUPPLE_EXPORT int supple_run(Sim *z, const Drive *d, double until, long long mos
         z->t = after;
         z->steps++;
         note_scale(z, d, z->t, z->now.f);
-        if (d->control && d->sample == 0.0)
-            integrate_error(z, d, z->t, h);
         const int acted = act(z, d);
         if (acted || (after == event && event < until)) {
             const int started = restart(z, d);
