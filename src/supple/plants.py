@@ -62,13 +62,15 @@ def plant(
     loads: bool = False,
     rigid: Model | None = None,
     rigid_q: Array | None = None,
+    controlled: Collection[str] = (),
     kept: Kept | None = None,
     dense: bool = False,
     passes: Sequence[str] | None = _QUICK,
 ) -> Plant:
     """The Plant of a robot near the posture q, with the actuators named in `prescribed` following a motion.
 
-    `loads`: wrenches at the named points act; `rigid`, `rigid_q`: the rigid robot for computed torque, and its posture;
+    `loads`: wrenches at the named points act; `rigid`, `rigid_q`: the rigid robot for computed torque of the actuators
+    in `controlled`, and its posture;
     `kept`: parameters that may differ from run to run; `dense`: matrices instead of the closed form; `passes`: those
     that optimise the closed form.
     """
@@ -92,7 +94,7 @@ def plant(
         rows=split.rows,
         torque=tuple(places[i] for i in sorted(active - set(split.given))),
         turning=turning(mechanism, split.free, split.dependent),
-        rigid=None if rigid is None else _controlled(mechanism, rigid, rigid_q, split),
+        rigid=None if rigid is None else _controlled(mechanism, rigid, rigid_q, split, controlled),
         loads=6 * len(mechanism.points),
         parameters=() if kept is None else kept.values,
         **functions,
@@ -109,11 +111,13 @@ def divide(model: Model, q: Array, prescribed: Collection[str] = (), pivoted: bo
     if unknown:
         raise SuppleError(f"{mechanism.name} has no actuator {sorted(unknown)[0]!r} to prescribe")
     choice = best_conditioned(model, q) if pivoted else independent_coordinates(model, q)
+    if any(i not in choice.independent for i in given):
+        choice = best_conditioned(model, q, given)
     taken = [mechanism.coordinates[i].name for i in given if i not in choice.independent]
     if taken:
         raise SuppleError(
-            f"{mechanism.name}: the motion of {', '.join(taken)} follows from the other actuators, so it cannot be "
-            "prescribed too; drive it with a torque or a controller"
+            f"{mechanism.name}: the loops leave fewer freedoms than there are prescribed actuators, so {', '.join(taken)} "
+            "cannot be prescribed too; drive it with a torque or a PD controller"
         )
     dependent = tuple(i for i in range(mechanism.nv) if i not in choice.independent)
     free = tuple(i for i in choice.independent if i not in given)
@@ -269,7 +273,9 @@ def _named(name: str, inputs: dict[str, Any], outputs: dict[str, Any]) -> Functi
     return made if "p" in made.inputs else replace(made, inputs={**made.inputs, "p": symbols("p", 0)})
 
 
-def _controlled(mechanism: Mechanism, rigid: Model, q: Array | None, split: Split) -> Controlled:
+def _controlled(
+    mechanism: Mechanism, rigid: Model, q: Array | None, split: Split, controlled: Collection[str]
+) -> Controlled:
     """The rigid robot of a computed-torque controller; its actuators are found by their names."""
     assert q is not None
     own = rigid.mechanism
@@ -296,6 +302,6 @@ def _controlled(mechanism: Mechanism, rigid: Model, q: Array | None, split: Spli
         turning=tuple((at, dep) for at, _, dep in turning(own, (), choice.dependent)),
         drives=tuple(places[i] for i in own.indices("active")),
         measured=tuple(outer[i] for i in where),
-        torques=tuple(torques.index(i) if i in torques else -1 for i in where),
+        torques=tuple(torques.index(i) if n in controlled else -1 for n, i in zip(names, where, strict=True)),
         start=tuple(float(x) for x in q),
     )

@@ -88,6 +88,7 @@ class Simulator:
         rigid_q = None if self.rigid is None else posture(self.rigid, self._pose(self.rigid), self.motion.assembly)
         made = plant(
             self.model, self.runs[0].q, self.prescribed, loads=self.loads, rigid=self.rigid, rigid_q=rigid_q,
+            controlled=self.motion.driven("controlled"),
             kept=self.kept, dense=dense,
         )  # fmt: skip
         return Stepper(made, lanes, gauss)
@@ -271,6 +272,8 @@ def _runs(
             if not all(isinstance(x, (int, float, Fraction)) for x in mechanism.gravity):
                 raise SuppleError("gravity cannot be varied within one simulation; simulate once for each value")
             kept = Kept(pipeline.FORMULATIONS[formulation](mechanism), unseen, nominal)
+    if names and motion.space != "joints" and path is not None:
+        _check_path(robot, settings, motion, path, {n: float(vary[n][-1]) for n in names})
     runs = []
     for k in range(count):
         own = {**(settings or {}), **{n: float(vary[n][k]) for n in names}}
@@ -279,6 +282,19 @@ def _runs(
         q = _start_posture(its, motion, pose, start)
         runs.append(Run(its, tuple(float(vary[n][k]) for n in names), q, _start_rates(its, motion, path, q)))
     return tuple(runs), kept, vary
+
+
+def _check_path(
+    robot: str | Path, settings: Mapping[str, Any] | None, motion: Motion, path: Trajectory, changed: Mapping[str, float]
+) -> None:
+    """A path of the platform or a point asks other joint motions of a robot of other dimensions."""
+    other = follow(pipeline.load(robot, {**(settings or {}), **changed}, rigid=True), motion).trajectory
+    times = np.linspace(path.start, path.end, 20)
+    if other is None or not np.allclose(other(times)[0], path(times)[0], rtol=0.0, atol=1e-8):
+        raise SuppleError(
+            f"{' and '.join(changed)} changes how the actuators follow the path of {motion.name!r}; simulate once for each "
+            "value, with --set"
+        )
 
 
 def _check_starts(model: Model, path: Trajectory | None, names: Sequence[str]) -> None:

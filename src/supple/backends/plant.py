@@ -43,7 +43,7 @@ class Controlled:
     turning: tuple[tuple[int, int], ...]  # place in q, place among the dependent
     drives: tuple[Place, ...]  # its actuators
     measured: tuple[Place, ...]  # the same in the flexible robot
-    torques: tuple[int, ...]  # their places among the torque-driven actuators, -1 for prescribed ones
+    torques: tuple[int, ...]  # their places among the torque-driven actuators, -1 for those it does not control
     start: tuple[float, ...]  # q
 
 

@@ -197,8 +197,8 @@ def independent_coordinates(model: Model, q: Array) -> Choice:
 
 
 @one_thread
-def best_conditioned(model: Model, q: Array) -> Choice:
-    """Dependent coordinates by pivoting alone: elastic ones and ball joints stay free as long as others can follow."""
+def best_conditioned(model: Model, q: Array, keep: Sequence[int] = ()) -> Choice:
+    """Dependent coordinates by pivoting alone: elastic ones and those to `keep` stay free as long as others can follow."""
     J = row_scaled(model.jacobian(q))
     rank = null_space(J, _RANK)[1]
     weight = np.ones(model.nv)
@@ -206,6 +206,7 @@ def best_conditioned(model: Model, q: Array) -> Choice:
     for frame in model.mechanism.frames:
         if frame.motion == "spherical":
             weight[frame.v] = 1e3  # as a whole
+    weight[list(keep)] = 1e-9
     _, _, pivots = qr(J * weight, mode="economic", pivoting=True)
     return Choice(_rest(model.nv, [int(p) for p in pivots[:rank]]), "pivoting")
 
