@@ -9,6 +9,7 @@ import signal
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -130,6 +131,40 @@ def test_several_runs_at_once() -> None:
     assert found["runs"] == 10 and len(found["axes"]["run"]) == 10
 
 
+def test_several_runs_in_files(tmp_path: Path) -> None:
+    made = simulator("dualemps", "square", duration=0.1, vary={"E": [60e9, 70e9, 80e9]})
+    result = simulate(made, Settings(step=1e-3, every=0.03))
+    assert result.time[-1] == 0.1  # a sample at the end, though 0.03 does not divide it
+    for suffix in (".nc", ".csv", ".mat"):
+        save(result, tmp_path / f"runs{suffix}")
+    kept = xarray.open_dataset(tmp_path / "runs.nc")
+    assert kept.varied.sel(what="E").values.tolist() == [60e9, 70e9, 80e9]
+    assert kept.tau.dims == ("time", "run", "actuator")
+    alone = simulate(simulator("dualemps", "square", settings={"E": 70e9}, duration=0.1), Settings(step=1e-3, every=0.03))
+    assert np.allclose(result["point_position"][:, 1], alone["point_position"], rtol=0, atol=1e-9)
+
+
+def test_runs_that_meet_singular_poses_are_computed_alone() -> None:
+    """Side by side the Bricard mechanism cannot change its free coordinate; then each run goes its own way."""
+    strict = Settings(method="gauss", tolerance=1e-10, every=0.1)
+    together = simulate(simulator("bricard", "fall", duration=1.6, vary={"q1": [0.0, 0.1]}), strict)
+    alone = simulate(simulator("bricard", "fall", duration=1.6), strict)
+    assert together.complete and np.allclose(together["point_position"][:, 0], alone["point_position"], rtol=0, atol=1e-9)
+
+
+def test_forces_recorded_are_those_of_the_control_law() -> None:
+    motion = simulator("3rrr", "turn").motion
+    assert motion.controller is not None
+    motion = replace(motion, controller=replace(motion.controller, sample=0.0), duration=0.05)
+    made = simulator("3rrr", motion)
+    result = simulate(made, Settings(method="gauss"))
+    assert made.path is not None and motion.controller is not None
+    x, xd, _ = made.path(result.time)
+    for k, name in enumerate(made.path.names):
+        wanted = 100.0 * (x[:, k] - result[f"position:{name}"]) + 2.0 * (xd[:, k] - result[f"velocity:{name}"])
+        assert np.allclose(result[f"tau:{name}"], wanted, rtol=0, atol=1e-6)
+
+
 # Faults -------------------------------------------------------------------------------------------------------------
 
 
@@ -160,6 +195,11 @@ def test_leaving_the_workspace_keeps_what_was_computed(tmp_path: Path) -> None:
         (["--controller", "pd"], "gains"),
         (["--controller", "lqr:kp=1"], "pd, pid"),
         (["--controller", "pd:kp=-1"], "zero or more"),
+        (["--controller", "pid:kp=1,kd=1,ki=1"], "sample"),
+        (["--controller", "pd:kp=1,kd=1,delay=1 ms"], "sample"),
+        (["--controller", "pd:kp=1,kd=1,sample=1 ms,delay=1 s"], "60 samples"),
+        (["--controller", "pd:kp=1,kd=1,limit=0"], "above zero"),
+        (["--vary", "q11=0,0.1"], "says where it begins"),
         (["--vary", "nobody=1,2"], "nobody"),
         (["--vary", "E=1:2"], "FIRST:LAST:COUNT"),
         (["--duration", "nan"], "nan"),

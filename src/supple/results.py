@@ -141,7 +141,7 @@ class Simulation:
         signal = self.signals[key]
         if not entry:
             return signal.values
-        axis = signal.dims[1] if signal.dims[0] == "run" else signal.dims[0]
+        axis = next(d for d in signal.dims if d != "run")
         return np.take(signal.values, self.axes[axis].index(entry), axis=1 + signal.dims.index(axis))
 
     @property

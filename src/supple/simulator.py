@@ -208,7 +208,7 @@ def simulator(
         "controller": json.dumps(
             None if motion.controller is None else asdict(motion.controller), sort_keys=True, default=dict
         ),
-        "path_sha256": "" if path is None else hashlib.sha256(path.coefficients.tobytes()).hexdigest(),
+        "signals_sha256": _signature(path, motion.torques, motion.loads),
         "varied": json.dumps({k: [float(y) for y in x] for k, x in (vary or {}).items()}),
         "settings": json.dumps({k: str(x) for k, x in (settings or {}).items()}, sort_keys=True),
         "formulation": formulation,
@@ -220,6 +220,14 @@ def simulator(
         rigid=(model if rigid else pipeline.load(robot, settings, rigid=True)) if needs_rigid else None, kept=kept,
         dense=dense, provenance=made,
     )  # fmt: skip
+
+
+def _signature(*signals: Trajectory | None) -> str:
+    """What tells two sets of signals apart."""
+    made = hashlib.sha256()
+    for x in signals:
+        made.update(b"none" if x is None else x.knots.tobytes() + x.coefficients.tobytes() + x.breaks.tobytes())
+    return made.hexdigest()
 
 
 def _check_controller(motion: Motion) -> None:

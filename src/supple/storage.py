@@ -39,7 +39,9 @@ def dataset(simulation: Simulation) -> xarray.Dataset:
     coordinates: dict[str, Any] = {"time": ("time", simulation.time, {"units": "s", "long_name": "time"})}
     used = {d for s in simulation.signals.values() for d in s.dims}
     coordinates |= {axis: (axis, list(entries)) for axis, entries in simulation.axes.items() if axis in used}
-    coordinates |= {name: ("run", list(values)) for name, values in simulation.varied.items() if "run" in used}
+    if simulation.varied and "run" in used:
+        variables["varied"] = (("run", "what"), np.array(list(simulation.varied.values())).T, {"long_name": "what differs"})
+        coordinates["what"] = ("what", list(simulation.varied))
     if "coordinate" in used:
         coordinates["kind"] = ("coordinate", list(simulation.kinds))
     summary = {k: ("" if x is None else x) for k, x in simulation.summary.items()}
@@ -48,7 +50,8 @@ def dataset(simulation: Simulation) -> xarray.Dataset:
 
 
 def _first_axis(signal: Signal) -> str:
-    return signal.dims[1] if signal.dims[0] == "run" else signal.dims[0]
+    """The axis after `run`, if there are any."""
+    return next((d for d in signal.dims if d != "run"), "run")
 
 
 def save(simulation: Simulation, path: Path) -> None:
@@ -88,7 +91,7 @@ def columns(simulation: Simulation) -> dict[str, tuple[str, Array]]:
         entries = [simulation.axes[d] for d in signal.dims]
         for index in np.ndindex(*(len(e) for e in entries)):
             label = ",".join(e[i] for e, i in zip(entries, index, strict=True))
-            own = index[signal.dims.index(_first_axis(signal))] if signal.dims else 0
+            own = 0 if isinstance(signal.unit, str) else index[signal.dims.index(_first_axis(signal))]
             unit = signal.unit if isinstance(signal.unit, str) else signal.unit[own]
             found[f"{name}[{label}]" if label else name] = (unit, signal.values[(slice(None), *index)])
     return found

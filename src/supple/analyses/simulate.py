@@ -377,7 +377,8 @@ def _seen(model: Model, q: Array, v: Array, a: Array) -> dict[str, Array]:
         found |= {f"point_{k}": x for k, x in moved.items()}
         if still is not None:
             found["point_deformation"] = moved["position"] - observe.points(model, still, 0 * v, 0 * a)["position"]
-    if still is not None and mechanism.closures:
+    finite = not model.equations.formulation.startswith("erls")  # which closes its loops on places linear in the bending
+    if still is not None and mechanism.closures and finite:
         places = observe.positions_of(model, q)
         found["attachment_position"] = places
         found["attachment_deformation"] = places - observe.positions_of(model, still)

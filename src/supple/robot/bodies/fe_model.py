@@ -23,6 +23,7 @@ from supple.robot.bodies.fe_modes import elastic_modes
 from supple.robot.bodies.record import Array, Body, Marker, Outline, eye, zeros
 
 Matrix = Any  # scipy sparse matrix
+_SHAPE_DIGITS = 9  # of shapes at attachments: equal by symmetry, whatever the mesh
 _DUST = 1e-9  # entries below this part of what they could be are rounding
 _PAIRS = 1e-7  # the same for products of two shapes, each with an eigensolver's rounding
 _ALIKE = 2e-6  # so far apart may be squares of frequencies that are equal but for the mesh
@@ -141,18 +142,18 @@ def site_marker(site: Site, V: Array) -> Marker:
     rows = site.rows @ V
     scale = np.abs(rows).max(axis=1, initial=0.0)
     size = np.concatenate([np.full(3, scale[:3].max(initial=0.0)), np.full(3, scale[3:].max(initial=0.0))])
-    Phi = cleaned(rows, size[:, None])
+    Phi = cleaned(rows, size[:, None], digits=_SHAPE_DIGITS)
     return Marker(exact(site.position), eye(), Phi[:3], Phi[3:])
 
 
-def cleaned(A: Array, bound: Any, dust: float = _DUST) -> Array:
+def cleaned(A: Array, bound: Any, dust: float = _DUST, digits: int = 13) -> Array:
     """A as plain numbers, entries that are rounding against their bound made exactly zero.
 
-    Numbers keep 13 digits, so that equal integrals computed in two ways are one constant in generated code."""
+    Numbers keep so many digits, so that equal integrals computed in two ways are one constant in generated code."""
     made = zeros(*A.shape)
     made[...] = np.where(np.abs(A) <= dust * np.broadcast_to(bound, A.shape), 0.0, A)
     for where, x in np.ndenumerate(made):
-        made[where] = float(f"{x:.12e}") if x else 0
+        made[where] = float(f"{x:.{digits - 1}e}") if x else 0
     return made
 
 
