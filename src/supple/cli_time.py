@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
@@ -191,6 +192,8 @@ def _gains(text: str, rest: str) -> dict[str, float]:
     numbers: dict[str, float] = {}
     for item in filter(None, (x.strip() for x in rest.split(","))):
         key, equals, value = item.partition("=")
+        if key in numbers:
+            raise SuppleError(f"--controller {text}: {key} is given twice; give it once")
         if not equals or key not in (*_GAINS, "sample", "delay"):
             raise SuppleError(f"--controller {text}: {item!r} is not one of kp=, kd=, ki=, limit=, sample=, delay=")
         try:
@@ -251,8 +254,15 @@ def _writable(output: Path | None, plot: Path | None) -> None:
     if plot is not None and plot.suffix.lower() not in (".png", ".svg", ".pdf"):
         raise SuppleError(f"--plot {plot}: pictures are written to .png, .svg or .pdf files")
     for path in (output, plot):
-        if path is not None and path.is_dir():
+        if path is None:
+            continue
+        if path.is_dir():
             raise SuppleError(f"{path} is a folder; give a file name")
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            tempfile.TemporaryFile(dir=path.parent).close()
+        except OSError as problem:
+            raise SuppleError(f"{path} cannot be written: {problem.strerror or problem}") from problem
 
 
 def _show(result: Simulation, output: Path | None, plot: Path | None, as_json: bool) -> None:

@@ -36,6 +36,8 @@ from supple.robot.assemble import assemble
 
 _WRENCH = ("fx", "fy", "fz", "mx", "my", "mz")
 _MOST_WAITING = 60  # samples
+_MOST_SAMPLES = 1e8
+_JUMP = 1e-6  # of rates, relative to their peak
 _CORNER = 1e-2  # jump of the third derivative, relative to its peak, at which a step ends
 
 
@@ -195,6 +197,8 @@ def simulator(
         motion = replace(motion, duration=duration)
     _check_controller(motion)
     path, stop, begin = _followed(robot, settings, model, motion)
+    if motion.path is not None:
+        _check_speeds(motion.path, motion)
     needs_rigid = motion.controller is not None and motion.controller.law == "computed_torque"
     runs, kept, varied = _runs(robot, settings, model, motion, path, begin, start, dict(vary or {}), formulation, rigid)
     text = pipeline.locate(robot).read_bytes()
@@ -222,6 +226,28 @@ def simulator(
     )  # fmt: skip
 
 
+def _check_speeds(path: Trajectory, motion: Motion) -> None:
+    """A prescribed joint, platform or point whose speed jumps would need an infinite force."""
+    given = motion.driven("prescribed")
+    names = [n for n in path.names if motion.space != "joints" or n in given]
+    if not names or not given:
+        return
+    own = path.only(names)
+    width = np.diff(own.knots)
+    powers = np.arange(1, 6)
+    c = own.coefficients[..., 1:] * powers
+    ends = (c * width[:, None, None] ** (powers - 1)).sum(axis=-1)
+    last = np.zeros_like(ends[:1]) if motion.duration > own.end + 1e-9 else ends[-1:]
+    jumps = np.abs(np.vstack([c[1:, :, 0], last]) - ends)
+    peak = max(float(np.abs(ends).max(initial=0.0)), float(np.abs(c[..., 0]).max(initial=0.0)), 1e-12)
+    piece, channel = np.unravel_index(int(jumps.argmax()), jumps.shape)
+    if jumps[piece, channel] > _JUMP * peak and own.knots[piece + 1] < motion.duration + 1e-9:
+        raise SuppleError(
+            f"the speed of {names[channel]!r} jumps at t = {own.knots[piece + 1]:.6g} s, which takes an infinite force; "
+            "let the motion come to rest there, or give the joint to a controller"
+        )
+
+
 def _signature(*signals: Trajectory | None) -> str:
     """What tells two sets of signals apart."""
     made = hashlib.sha256()
@@ -240,6 +266,8 @@ def _check_controller(motion: Motion) -> None:
         )
     if control.sample == 0.0 and control.delay > 0.0:
         raise SuppleError("a controller with a delay needs a sample time; give sample, for example sample: 1 ms")
+    if control.sample > 0.0 and motion.duration / control.sample > _MOST_SAMPLES:
+        raise SuppleError(f"a sample time of {control.sample:g} s is too short for a motion of {motion.duration:g} s")
     if control.sample > 0.0 and control.delay > _MOST_WAITING * control.sample:
         raise SuppleError(f"a delay of {control.delay:g} s is more than {_MOST_WAITING} samples of {control.sample:g} s")
 

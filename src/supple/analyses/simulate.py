@@ -24,6 +24,7 @@ from supple.simulator import Simulator
 PIECE = 0.25  # s of computing between two looks at progress, interruption and checkpoints
 _ROWS = 4096
 NEAR_THE_END = 0.02  # of the duration
+TIGHTEST = 1e-14  # tolerance; accelerations are known no better
 LEAST = 0.02  # ratio of pivots below which other free coordinates are looked for
 _WORDS = {
     "open_loops": "the loops cannot be closed any further: the motion reaches the edge of the workspace or a singular pose",
@@ -93,8 +94,12 @@ def checked(settings: Settings, duration: float) -> Settings:
     """The settings, if they make sense."""
     if not duration > 0 or not np.isfinite(duration):
         raise SuppleError(f"the duration is {duration:g} s; give one above zero, for example --duration 2")
-    if settings.step < 0 or settings.every < 0 or not settings.tolerance > 0:
-        raise SuppleError("step, output interval and tolerance must be above zero")
+    if settings.step < 0 or settings.every < 0:
+        raise SuppleError("step and output interval must be above zero")
+    if not TIGHTEST <= settings.tolerance <= 1:
+        raise SuppleError(f"a tolerance of {settings.tolerance:g} makes no sense; give one between {TIGHTEST:g} and 1")
+    if not 0 <= settings.cutoff < float("inf"):
+        raise SuppleError(f"the cutoff is {settings.cutoff:g} Hz; give a frequency, or 0 for none")
     if settings.step > duration:
         raise SuppleError(f"a step of {settings.step:g} s is longer than the motion of {duration:g} s")
     if settings.step and duration / settings.step > 1e9:

@@ -11,7 +11,7 @@ from supple.errors import SuppleError
 from supple.results import Array, Simulation
 
 _MOST_LINES = 8
-_SMALL = 1e-12
+_SMALL = 1e-10
 
 
 def plot_simulation(simulation: Simulation, path: Path) -> None:
