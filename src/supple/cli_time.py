@@ -65,8 +65,8 @@ plot_option = click.option("--plot", type=click.Path(path_type=Path), metavar="F
     help="gauss: order 6, for references; dormand_prince: explicit; cvode: SUNDIALS (extra).",
 )  # fmt: skip
 @click.option("--step", callback=_seconds, metavar="TIME", help="Fixed step (default: chosen for --tol).")
-@click.option("--tol", type=float, metavar="NUMBER", help="Error of accelerations, relative to their peak (default: 1e-3 "
-              "if only bodies move freely, 1e-5 if joints do, 1e-8 for gauss).")  # fmt: skip
+@click.option("--tol", type=float, metavar="NUMBER", help="Error of accelerations made in a step, relative to their peak "
+              "(default: 1e-3 if only bodies move freely, 1e-5 if joints do, 1e-8 for gauss).")  # fmt: skip
 @click.option("--rho", type=float, default=0.8, show_default=True, help="Spectral radius of generalised_alpha at infinity.")
 @click.option("--cutoff", type=click.FloatRange(0), default=1000.0, show_default=True, metavar="HZ",
               help="Motions faster than this may die away, not be followed (generalised_alpha); 0: none.")  # fmt: skip
@@ -110,7 +110,7 @@ def simulate(
 @motion_option
 @duration_option
 @click.option("--quasi-static", is_flag=True, help="Bodies bend as the loads of the moment ask, without vibrating.")
-@click.option("--tol", type=float, metavar="NUMBER", help="Error of accelerations, relative to their peak.")
+@click.option("--tol", type=float, metavar="NUMBER", help="Error of accelerations made in a step, relative to their peak.")
 @every_option
 @click.option("--rigid", is_flag=True, help="The same robot without its flexibility.")
 @click.option(
@@ -240,8 +240,13 @@ def _run(
     checkpoints = Checkpoints(output, hashlib.sha256(about.encode()).hexdigest())
     if resume and not checkpoints.there():
         raise SuppleError(f"there is no checkpoint in {checkpoints.folder} to go on from; leave out --resume")
-    result = integrate(made, chosen, threads=threads, progress=report, keeper=checkpoints, resume=resume)
-    save(result, output)
+    try:
+        result = integrate(made, chosen, threads=threads, progress=report, keeper=checkpoints, resume=resume)
+        save(result, output)
+    except KeyboardInterrupt:
+        hint = "; go on with the same command and --resume" if checkpoints.there() else ""
+        click.echo(f"supple: interrupted, {output} was not written{hint}", err=True)
+        raise SystemExit(130) from None
     if "interrupted" not in result.outcome:
         checkpoints.remove()
     return result

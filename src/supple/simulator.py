@@ -36,6 +36,7 @@ from supple.robot.assemble import assemble
 
 _WRENCH = ("fx", "fy", "fz", "mx", "my", "mz")
 _MOST_WAITING = 60  # samples
+_TYPICAL = 0.9  # of the time accelerations of a path are smaller than those that errors are relative to
 _MOST_SAMPLES = 1e8
 _JUMP = 1e-6  # of rates, relative to their peak
 _CORNER = 1e-2  # jump of the third derivative, relative to its peak, at which a step ends
@@ -156,9 +157,10 @@ class Simulator:
             settings = replace(settings, tolerance=usual.get(settings.method, 1e-3))
         if self.path is None or not self.path.names:
             return settings
-        knots = self.path.knots
-        times = np.unique(knots[:-1, None] + np.diff(knots)[:, None] * np.linspace(0.0, 1.0, 9))
-        return replace(settings, scale=max(settings.scale, float(np.abs(self.path(times)[2]).max())))
+        times = np.linspace(self.path.start, self.path.end, 1001)
+        sizes = np.abs(self.path(times)[2]).max(axis=1)
+        typical = float(np.quantile(sizes, _TYPICAL))  # not the peak, which has no bound where the workspace ends
+        return replace(settings, scale=max(settings.scale, typical))
 
     def split(self, q: Array) -> tuple[Split, tuple[Any, ...], tuple[Any, ...], tuple[tuple[int, int, int], ...]]:
         """The free and dependent coordinates that suit a posture best."""
@@ -239,7 +241,7 @@ def _check_speeds(path: Trajectory, motion: Motion) -> None:
     ends = (c * width[:, None, None] ** (powers - 1)).sum(axis=-1)
     last = np.zeros_like(ends[:1]) if motion.duration > own.end + 1e-9 else ends[-1:]
     jumps = np.abs(np.vstack([c[1:, :, 0], last]) - ends)
-    peak = max(float(np.abs(ends).max(initial=0.0)), float(np.abs(c[..., 0]).max(initial=0.0)), 1e-12)
+    peak = max(float(np.abs(ends).max(initial=0.0)), float(np.abs(c[..., 0]).max(initial=0.0)), 1e-3)
     piece, channel = np.unravel_index(int(jumps.argmax()), jumps.shape)
     if jumps[piece, channel] > _JUMP * peak and own.knots[piece + 1] < motion.duration + 1e-9:
         raise SuppleError(

@@ -131,7 +131,7 @@ class Checkpoints:
         self.fingerprint = fingerprint
         self._written: dict[int, int] = {}
 
-    def keep(self, block: int, state: bytes, samples: Array) -> None:
+    def keep(self, block: int, state: bytes, samples: Array, notes: Any) -> None:
         try:
             self.folder.mkdir(parents=True, exist_ok=True)
             done = self._written.get(block, 0)
@@ -142,7 +142,7 @@ class Checkpoints:
                 stream.write(np.ascontiguousarray(samples[done:], dtype=float).tobytes())
                 stream.flush()
                 os.fsync(stream.fileno())
-            about = {"fingerprint": self.fingerprint, "shape": list(samples.shape)}
+            about = {"fingerprint": self.fingerprint, "shape": list(samples.shape), "notes": notes}
             written_whole(
                 self.folder / f"state-{block}.npz",
                 lambda path: np.savez(path, about=np.array(json.dumps(about)), state=np.frombuffer(state, dtype=np.uint8)),
@@ -154,8 +154,8 @@ class Checkpoints:
                 "what was kept before is still there: make room and go on with --resume"
             ) from problem
 
-    def kept(self, block: int) -> tuple[bytes, Array] | None:
-        """State and samples of a block, or None if there are none; those of another simulation are an error."""
+    def kept(self, block: int) -> tuple[bytes, Array, Any] | None:
+        """State, samples and notes of a block, or None if there are none; those of another simulation are an error."""
         file = self.folder / f"state-{block}.npz"
         if not file.is_file():
             return None
@@ -173,7 +173,7 @@ class Checkpoints:
                 "give the same ones, or start again without --resume"
             )
         self._written[block] = len(samples)
-        return state, samples
+        return state, samples, about["notes"]
 
     def there(self) -> bool:
         return self.folder.is_dir() and any(self.folder.glob("state-*.npz"))

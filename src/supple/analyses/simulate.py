@@ -9,7 +9,7 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass, field
 from importlib.metadata import PackageNotFoundError, version
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -41,8 +41,8 @@ _MASSLESS = 1e-12
 class Keeper(Protocol):
     """Keeps what was computed so far, so that a run that was killed can be resumed."""
 
-    def keep(self, block: int, state: bytes, samples: Array) -> None: ...
-    def kept(self, block: int) -> tuple[bytes, Array] | None: ...
+    def keep(self, block: int, state: bytes, samples: Array, notes: Any) -> None: ...
+    def kept(self, block: int) -> tuple[bytes, Array, Any] | None: ...
 
 
 @dataclass
@@ -56,10 +56,28 @@ class Block:
     samples: list[Array] = field(default_factory=list)
     outcome: str = "yielded"
     switched: float | None = None  # time of the last change of free coordinates
+    stretches: list[tuple[int, Stepper, bytes]] = field(default_factory=list)  # rows with other free coordinates, before
 
     @property
     def rows(self) -> Array:
         return np.concatenate(self.samples)
+
+    def notes(self) -> Any:
+        """What a checkpoint has to know besides state and samples."""
+        made = [[count, *_choice(stepper, state)] for count, stepper, state in self.stretches]
+        return {"dense": self.stepper.plant.tree is not None, "stretches": made}
+
+    def observe(self, drive: Drive) -> tuple[Array, Array, Array]:
+        """q, v and a of all samples, each stretch with its own free coordinates."""
+        rows = self.rows
+        sides = np.where(rows[:, 0, 0] <= rows[0, 0, 0], 1.0, -1.0)
+        parts, first = [], 0
+        for count, stepper, state in [*self.stretches, (len(rows), self.stepper, self.state.data)]:
+            part = slice(first, count)
+            parts.append(stepper.observe(State(stepper, state), drive, rows[part], sides[part]))
+            first = count
+        q, v, a = (np.concatenate([p[k] for p in parts]) for k in range(3))
+        return q, v, a
 
 
 def simulate(
@@ -122,11 +140,32 @@ def _blocks(simulator: Simulator, settings: Settings, kept: Keeper | None) -> li
     for number, first in enumerate(range(0, count, lanes)):
         runs = tuple(min(first + k, count - 1) for k in range(lanes))
         found = kept.kept(number) if kept is not None else None
-        if found is not None and len(found[0]) == stepper.size:
-            blocks.append(Block(number, runs, stepper, State(stepper, found[0]), [found[1]]))
+        if found is not None:
+            blocks.append(_resumed(simulator, settings, Block(number, runs, stepper, State(stepper)), *found))
         else:
             blocks.append(_block(simulator, settings, number, runs))
     return blocks
+
+
+def _choice(stepper: Stepper, state: bytes) -> tuple[bool, list[int]]:
+    """Whether a stretch used matrices, and which coordinates were free."""
+    return stepper.plant.tree is not None, [int(x) for x in State(stepper, state)["tables"]]
+
+
+def _resumed(simulator: Simulator, settings: Settings, block: Block, state: bytes, samples: Array, notes: Any) -> Block:
+    """A block as a checkpoint left it."""
+    gauss, lanes = settings.method == "gauss", block.stepper.lanes
+    if notes["dense"]:
+        block.stepper = simulator.stepper(lanes, gauss, dense=True)
+    if len(state) != block.stepper.size:
+        raise SuppleError("the checkpoint was made by another version of supple; start again without --resume")
+    block.state, block.samples = State(block.stepper, state), [samples]
+    for count, dense, tables in notes["stretches"]:
+        stepper = simulator.stepper(lanes, gauss, dense=dense)
+        then = stepper.start(settings, simulator.drive, 0.0, simulator.runs[0].q, simulator.runs[0].v)
+        then["tables"] = tables
+        block.stretches.append((count, stepper, then.data))
+    return block
 
 
 def _block(simulator: Simulator, settings: Settings, number: int, runs: tuple[int, ...]) -> Block:
@@ -172,7 +211,7 @@ def _run(
                 list(pool.map(lambda b: _piece(simulator, b, settings, drive, end), running))
                 if keeper is not None:
                     for b in running:
-                        keeper.keep(b.number, b.state.data, b.rows)
+                        keeper.keep(b.number, b.state.data, b.rows, b.notes())
                 if progress is not None:
                     progress(float(np.mean([1.0 if b.outcome == "done" else b.state.t / end for b in blocks])))
         except KeyboardInterrupt:
@@ -221,6 +260,7 @@ def _switch(simulator: Simulator, block: Block, drive: Drive) -> bool:
     if simulator.prescribed or block.stepper.lanes > 1:
         return False
     q, v = state.lanes("q")[0], state.lanes("v")[0]
+    before = (len(block.rows), block.stepper, state.data)
     try:
         split, free, dependent, turning = simulator.split(q)
         if block.stepper.plant.tree is None:
@@ -236,6 +276,7 @@ def _switch(simulator: Simulator, block: Block, drive: Drive) -> bool:
         return False
     fresh["conditioning"][2] = min(LEAST, 0.1 * fresh["conditioning"][0])
     block.switched = state.t
+    block.stretches.append(before)
     return True
 
 
@@ -307,8 +348,7 @@ def _observed(simulator: Simulator, blocks: list[Block]) -> tuple[Array, dict[st
     for b in blocks:
         rows = b.rows
         beyond = ((0, len(time) - len(rows)), (0, 0))  # what a run that stopped early did not reach is not a number
-        sides = np.where(rows[:, 0, 0] <= rows[0, 0, 0], 1.0, -1.0)
-        q, v, a = b.stepper.observe(b.state, simulator.drive, rows, sides)
+        q, v, a = b.observe(simulator.drive)
         effort = rows[..., 1 + plant.nq + plant.nv :][..., : len(plant.torque)]
         for k, run in enumerate(dict.fromkeys(b.runs)):
             model, w = simulator.runs[run].model, simulator.loads_at(rows[:, 0, 0])

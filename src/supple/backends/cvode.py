@@ -38,6 +38,12 @@ def integrate(stepper: Stepper, state: State, drive: Drive, settings: Settings, 
         y0 = np.concatenate([np.zeros(n), state.lanes("v")[0][[p.v for p in stepper.plant.free]]])
         found = solver.solve(np.array([state.t, *inner, stop]), y0)
         if problems or not found.success:
+            for t, y in zip(found.t[1:], found.y[1:], strict=True):
+                moved = State(stepper, anchored.data)
+                if t >= stop or stepper.move(moved, drive, t, y) != "fine":
+                    break
+                rows.append(moved.row()[0])
+                state["time"][0] = t
             return (problems or ["diverged"])[0], np.array(rows).reshape(-1, 1, stepper.plant.row)
         for t, y in zip([*inner, stop], found.y[1:], strict=True):
             moved = State(stepper, anchored.data)

@@ -133,7 +133,9 @@ def _definitions(plant: Plant, stages: int) -> list[str]:
     lines += _places("TAU", plant.torque)
     if rigid is not None:
         lines += _places("CDEP", rigid.dependent) + _places("DRIVE", rigid.drives) + _places("MEASURED", rigid.measured)
+        given = [p.v for p in plant.given]
         lines += [_table("DRIVE_TAU", rigid.torques), _table("CROW", rigid.rows)]
+        lines += [_table("DRIVE_GIVEN", [given.index(p.v) if p.v in given else -1 for p in rigid.measured])]
         rows = ", ".join(f"{{{q}, -1, {d}}}" for q, d in rigid.turning) or "{0}"
         lines.append(f"static const int CTURNING[{max(1, len(rigid.turning))}][3] = {{{rows}}};")
     return lines

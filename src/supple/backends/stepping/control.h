@@ -44,10 +44,13 @@ static void controlled(Sim *z, const Drive *d, double t, const Posture *p, real 
 #if N_CQ > 0
     if (d->control == 2) {
         real measured[N_DRIVES], rate[N_DRIVES], a[N_DRIVES], tau[N_DRIVES];
+        double place[AT_LEAST_ONE(N_GIVEN)], speed[AT_LEAST_ONE(N_GIVEN)], given[AT_LEAST_ONE(N_GIVEN)];
+        signals_at(&d->given, t, z->look, place, speed, given);
         for (int k = 0; k < N_DRIVES; k++) {
             measured[k] = p->q[MEASURED_Q[k]];
             rate[k] = p->v[MEASURED_V[k]];
-            a[k] = DRIVE_TAU[k] >= 0 ? xdd[DRIVE_TAU[k]] + effort[DRIVE_TAU[k]] : fill(0);
+            a[k] = DRIVE_TAU[k] >= 0 ? xdd[DRIVE_TAU[k]] + effort[DRIVE_TAU[k]]
+                : fill(DRIVE_GIVEN[k] >= 0 ? given[DRIVE_GIVEN[k]] : 0.0);
         }
         const int known = rigid_forces(z, d, measured, rate, a, tau);
         for (int k = 0; k < N_DRIVES; k++) /* without a posture of the rigid robot the last forces stay */

@@ -137,10 +137,10 @@ static int gauss_step(Sim *z, const Drive *d, double h, Posture *end, double *er
         for (int p = 0; p < 3; p++)
             for (int i = 0; i < N_FREE; i++)
                 F[p][i] += r[p * N_FREE + i];
-        if (!(size < HUGE_VAL) || (iteration > 2 && size > 2.0 * before && size > 1e-9))
+        if (!(size < HUGE_VAL) || (iteration > 2 && size > 2.0 * before && size > 1e-6))
             return DIVERGED;
         z->contraction = iteration ? size / before : 0.0;
-        if (size < z->newton || (iteration > 2 && size > 0.3 * before && size < 1e-7)) {
+        if (size < z->newton || (iteration > 2 && size > 0.3 * before && size < ROUNDED) || (iteration == 15 && size < ROUNDED)) {
             spend(z, 3 * (iteration - 3));
             break;
         }

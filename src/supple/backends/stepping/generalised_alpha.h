@@ -135,12 +135,12 @@ static int alpha_step(Sim *z, const Drive *d, double h, Posture *end, double *er
             f[i] += change[i];
         if (iteration > 0)
             z->contraction = larger(size / before, 0.02);
-        if (!(size < HUGE_VAL) || (iteration > 1 && size > 2.0 * before && size > 1e-9)) {
+        if (!(size < HUGE_VAL) || (iteration > 1 && size > 2.0 * before && size > 1e-6)) {
             outcome = DIVERGED;
             break;
         }
         const double left = smaller(1.0, z->contraction);
-        if ((size * left < z->newton && unbalanced * left < BALANCED) || (iteration > 2 && size > 0.3 * before && size < 1e-7))
+        if ((size * left < z->newton && unbalanced * left < BALANCED) || (iteration > 2 && size > 0.3 * before && size < ROUNDED))
             break;
     }
     if (outcome == FINE) { /* positions and rates of the last correction */

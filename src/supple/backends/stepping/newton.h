@@ -21,6 +21,7 @@ static double measure(const Sim *z, const real *x)
 }
 
 #define ROUNDING 30.0
+#define ROUNDED 1e-7 /* corrections below this that no longer shrink are rounding */
 
 /* Fx and Fv at the start of a step */
 static int differentiate(Sim *z, const Drive *d)

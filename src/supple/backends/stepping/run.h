@@ -100,6 +100,22 @@ static void interpolate(Sim *z, const Drive *d, double h, double x, const Postur
             q[k] = z->now.q[k] + quintic_place(x, h, moved, z->now.v[w], end->v[w], z->now.f[i], end->f[i]);
             v[w] = quintic_rate(x, h, moved, z->now.v[w], end->v[w], z->now.f[i], end->f[i]);
         }
+    if (z->method == GENERALISED_ALPHA && z->factorised_for == h) { /* what is stiff goes straight from end to end */
+        real bent[AT_LEAST_ONE(N_FREE)], rate[AT_LEAST_ONE(N_FREE)];
+        for (int i = 0; i < N_FREE; i++) {
+            const int k = z->free_q[i], w = z->free_v[i];
+            bent[i] = k >= 0 ? q[k] - z->now.q[k] - x * (end->q[k] - z->now.q[k]) : fill(0);
+            rate[i] = k >= 0 ? v[w] - z->now.v[w] - x * (end->v[w] - z->now.v[w]) : fill(0);
+        }
+        alpha_solve(z, bent);
+        alpha_solve(z, rate);
+        for (int i = 0; i < N_FREE; i++)
+            if (z->free_q[i] >= 0) {
+                const int k = z->free_q[i], w = z->free_v[i];
+                q[k] = z->now.q[k] + x * (end->q[k] - z->now.q[k]) + bent[i];
+                v[w] = z->now.v[w] + x * (end->v[w] - z->now.v[w]) + rate[i];
+            }
+    }
     /* Accelerations are interpolated themselves: those of an interpolated posture would magnify what is stiff */
     const double bend = z->recent ? x * (x - 1.0) * h / (h + z->h_last) : x * (x - 1.0);
     for (int i = 0; i < N_FREE; i++) {
@@ -181,8 +197,8 @@ static void interpolate(Sim *z, const Drive *d, double h, double x, const Postur
     record(z, t, q, v, effort, f, to);
 }
 
-/* the next time at which a step has to end */
-static double next_event(const Sim *z, const Drive *d, double until)
+/* the next time at which something changes and the step has to end */
+static double next_corner(const Sim *z, const Drive *d, double until)
 {
     double next = smaller(until, next_action(z, d));
     long long low = 0, high = d->n_breaks;
@@ -195,6 +211,16 @@ static double next_event(const Sim *z, const Drive *d, double until)
             low = middle + 1;
     }
     return low < d->n_breaks ? smaller(next, d->breaks[low]) : next;
+}
+
+/* the next time at which a step has to end: Gauss' also ends its steps at samples, which are then as good as they are */
+static double next_event(const Sim *z, const Drive *d, double until)
+{
+    const double corner = next_corner(z, d, until);
+    const double sample = z->begin + (double)z->samples * z->every;
+    const double apart = 1e-10 * (1.0 + fabs(z->t));
+    const int lands = z->method == GAUSS && z->every > 0.0 && sample > z->t + apart && sample < corner - apart;
+    return lands ? sample : corner;
 }
 
 static int one_step(Sim *z, const Drive *d, double h, Posture *end, double *error)
@@ -283,7 +309,7 @@ SUPPLE_EXPORT int supple_run(Sim *z, const Drive *d, double until, long long mos
         const int outcome = advance(z, d, until, &end, &h);
         if (outcome != FINE)
             return outcome;
-        const double event = next_event(z, d, until);
+        const double event = next_event(z, d, until), corner = next_corner(z, d, until);
         const double after = fabs(z->t + h - event) < 1e-9 * h + 1e-12 ? event : z->t + h;
         if (z->every > 0.0) {
             for (;;) {
@@ -318,7 +344,7 @@ SUPPLE_EXPORT int supple_run(Sim *z, const Drive *d, double until, long long mos
         z->steps++;
         note_scale(z, d, z->t, z->now.f);
         const int acted = act(z, d);
-        if (acted || (after == event && event < until)) {
+        if (acted || (after == corner && corner < until)) {
             const int started = restart(z, d);
             if (started != FINE)
                 return started;
