@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -10,6 +11,7 @@ from scipy.linalg import expm
 
 from supple.analyses.simulate import simulate
 from supple.backends.stepper import Settings
+from supple.errors import SuppleError
 from supple.model.equilibrium import equilibrium, linearise
 from supple.model.posture import posture
 from supple.motion.reader import read_motion
@@ -88,3 +90,19 @@ def test_pd_holds_with_the_error_that_weight_asks_for() -> None:
         made[law] = np.array([result[f"position:{n}"][-1] - run.path(1.5)[0][k] for k, n in enumerate(names)])
     assert made["pd"] == pytest.approx(0.1 / 100.0, rel=1e-3)
     assert np.abs(made["pid"]).max() < 2e-5
+
+
+def test_a_joint_stuck_by_friction_creeps_without_chatter(tmp_path: Path) -> None:
+    """Half the friction's force on a slider: v = width F / sqrt(Fc^2 - F^2), in a few steps; a jump is refused."""
+    file = tmp_path / "slider.yaml"
+    file.write_text(
+        "name: slider\nspace: spatial\ngravity: [0, 0, 0]\nbodies: {block: {rigid: {mass: 2 kg}}}\n"
+        "links: {block: {parent: base, joint: prismatic, axis: x, q: x, body: block}}\n"
+        "actuators: {x: {coulomb: 10, width: 1e-4}}\n"
+        "motions: {push: {torques: {x: {step: {height: 5 N, at: 0.1 s}}}, duration: 1 s}}\n"
+    )
+    result = simulate(simulator(file, "push"), Settings())
+    assert result["velocity:x"][-1] == pytest.approx(1e-4 * 5 / np.sqrt(75), rel=1e-4)
+    assert np.ptp(result["velocity:x"][101:]) < 1e-8 and result.summary["steps"] < 400  # a hundredth of a percent
+    with pytest.raises(SuppleError, match="width"):
+        simulator("dualemps", "square", settings={"width": 0})

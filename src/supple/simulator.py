@@ -33,6 +33,7 @@ from supple.motion.reader import read_motion
 from supple.motion.trajectory import Trajectory
 from supple.plants import Kept, Split, coordinate_places, divide, plant, turning
 from supple.robot.assemble import assemble
+from supple.robot.bodies.record import is_zero
 
 _WRENCH = ("fx", "fy", "fz", "mx", "my", "mz")
 _MOST_WAITING = 60  # samples
@@ -198,6 +199,7 @@ def simulator(
     if duration is not None:
         motion = replace(motion, duration=duration)
     _check_controller(motion)
+    _check_friction(model)
     path, stop, begin = _followed(robot, settings, model, motion)
     if motion.path is not None:
         _check_speeds(motion.path, motion)
@@ -256,6 +258,16 @@ def _signature(*signals: Trajectory | None) -> str:
     for x in signals:
         made.update(b"none" if x is None else x.knots.tobytes() + x.coefficients.tobytes() + x.breaks.tobytes())
     return made.hexdigest()
+
+
+def _check_friction(model: Model) -> None:
+    """Friction that jumps where a joint turns round would make the integrators chatter."""
+    stuck = [c.name for c in model.mechanism.coordinates if not is_zero(c.coulomb) and is_zero(c.width)]
+    if stuck:
+        raise SuppleError(
+            f"{model.mechanism.name}: the Coulomb friction of {', '.join(stuck[:4])} jumps where the joint turns round; "
+            "give it a width in the robot file, for example width: 0.001"
+        )
 
 
 def _check_controller(motion: Motion) -> None:
