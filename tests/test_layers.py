@@ -34,7 +34,7 @@ ROOMS = {
         "errors", "cli_options", "robot", "motion", "pipeline", "simulator", "analyses", "backends", "views", "storage",
         "results",
     },
-    "cli_compare": {
+    "cli_compare": {"backends",
         "errors", "cli_options", "models", "model", "robot", "motion", "pipeline", "simulator", "analyses", "views",
         "results",
     },
