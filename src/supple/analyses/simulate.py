@@ -216,7 +216,10 @@ def _run(
                     progress(float(np.mean([1.0 if b.outcome == "done" else b.state.t / end for b in blocks])))
         except KeyboardInterrupt:
             for b in blocks:
-                b.outcome = "interrupted" if b.outcome == "yielded" else b.outcome
+                if b.outcome == "yielded":
+                    b.outcome = "interrupted"
+                    if keeper is not None:
+                        keeper.keep(b.number, b.state.data, b.rows, b.notes())
 
 
 def _alone(
@@ -300,7 +303,8 @@ def _simulation(simulator: Simulator, settings: Settings, blocks: list[Block], w
         if b.outcome != "done":
             outcome = _stopped(simulator, b, b.outcome, b.state.t)
     reached = min(b.state.t for b in blocks)
-    if simulator.stop is not None and reached > (1.0 - NEAR_THE_END) * simulator.duration:
+    cut = simulator.path is not None and simulator.duration < simulator.path.end - 1e-9  # before it leaves the workspace
+    if simulator.stop is not None and not cut and reached > (1.0 - NEAR_THE_END) * simulator.duration:
         outcome = f"{simulator.stop}; simulated until t = {reached:.6g} s"  # rates grow without bound towards the boundary
     begun = clock.perf_counter()
     time, parts = _observed(simulator, blocks)

@@ -99,7 +99,7 @@ class Settings:
 
     @property
     def newton_tolerance(self) -> float:
-        return self.newton or max(1e-12, (1e-2 if self.method == "generalised_alpha" else 1e-3) * self.tolerance)
+        return self.newton or max(1e-12, (3e-2 if self.method == "generalised_alpha" else 1e-3) * self.tolerance)
 
 
 class Stepper:

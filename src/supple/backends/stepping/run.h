@@ -269,11 +269,11 @@ static int advance(Sim *z, const Drive *d, double until, Posture *end, double *t
             z->peak = larger(error, MEMORY * z->peak); /* errors swing with the vibration: grow by the worst of late */
             const double growth = 0.9 * pow(z->tolerance / larger(z->peak, 1e-30), 1.0 / order);
             if (factor < 1.0)
-                z->h = N_FREE > MANY ? h : larger(0.5, factor) * h;
+                z->h = h; /* nearly too long: a new size, and so a new factorisation, is not worth it */
             else if (h < wanted)
                 z->h = wanted; /* it was cut short by an event, not by its error */
             else
-                z->h = z->calm > CALM && growth > (N_FREE > MANY ? 1.6 : 1.25) ? smaller(growth, 2.0) * h : h;
+                z->h = z->calm > CALM && growth > (N_FREE > MANY ? 1.6 : 1.4) ? smaller(growth, 2.0) * h : h;
             *taken = h;
             return FINE;
         }
