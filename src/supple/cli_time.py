@@ -66,7 +66,8 @@ plot_option = click.option("--plot", type=click.Path(path_type=Path), metavar="F
 )  # fmt: skip
 @click.option("--step", callback=_seconds, metavar="TIME", help="Fixed step (default: chosen for --tol).")
 @click.option("--tol", type=float, metavar="NUMBER", help="Error of accelerations made in a step, relative to their peak "
-              "(default: 1e-3 if only bodies move freely, 1e-5 if joints do; gauss and cvode 1e-8, dormand_prince 1e-7).")  # fmt: skip
+              "(default: 1e-3 if only bodies move freely, 1e-5 if joints do; gauss and cvode 1e-8, "
+              "dormand_prince 1e-7).")  # fmt: skip
 @click.option("--rho", type=float, default=0.8, show_default=True, help="Spectral radius of generalised_alpha at infinity.")
 @click.option("--cutoff", type=click.FloatRange(0), default=1000.0, show_default=True, metavar="HZ",
               help="Motions faster than this may die away, not be followed (generalised_alpha); 0: none.")  # fmt: skip

@@ -179,7 +179,7 @@ def _block(simulator: Simulator, settings: Settings, number: int, runs: tuple[in
     if outcome != "fine":
         raise SuppleError(_stopped(simulator, block, outcome, 0.0))
     block.samples.append(state.row()[None])
-    if not simulator.prescribed and len(runs) == 1:
+    if not simulator.prescribed:
         state["conditioning"][2] = min(LEAST, 0.1 * state["conditioning"][0])
     return block
 
@@ -204,22 +204,25 @@ def _run(
 ) -> None:
     """All blocks to their end, or until Ctrl-C, which leaves what was computed."""
     drive, end = simulator.drive, simulator.duration
-    with ThreadPoolExecutor(min(threads, len(blocks))) as pool:
-        try:
+    try:
+        with ThreadPoolExecutor(min(threads, len(blocks))) as pool:
             while any(b.outcome == "yielded" for b in blocks):
                 running = [b for b in blocks if b.outcome == "yielded"]
                 list(pool.map(lambda b: _piece(simulator, b, settings, drive, end), running))
-                if keeper is not None:
-                    for b in running:
-                        keeper.keep(b.number, b.state.data, b.rows, b.notes())
+                _keep(running, keeper)
                 if progress is not None:
                     progress(float(np.mean([1.0 if b.outcome == "done" else b.state.t / end for b in blocks])))
-        except KeyboardInterrupt:
-            for b in blocks:
-                if b.outcome == "yielded":
-                    b.outcome = "interrupted"
-                    if keeper is not None:
-                        keeper.keep(b.number, b.state.data, b.rows, b.notes())
+    except KeyboardInterrupt:  # pieces under way have come to their end
+        stopped = [b for b in blocks if b.outcome == "yielded"]
+        for b in stopped:
+            b.outcome = "interrupted"
+        _keep(stopped, keeper)
+
+
+def _keep(blocks: list[Block], keeper: Keeper | None) -> None:
+    if keeper is not None:
+        for b in blocks:
+            keeper.keep(b.number, b.state.data, b.rows, b.notes())
 
 
 def _alone(
