@@ -71,11 +71,18 @@ def written_whole(path: Path, write: Callable[[Path], None]) -> None:
         os.close(handle)
         try:
             write(Path(name))
+            os.chmod(name, 0o666 & ~_umask())  # as any new file, not as a temporary one
             os.replace(name, path)
         finally:
             Path(name).unlink(missing_ok=True)
     except OSError as problem:
         raise SuppleError(f"{path} cannot be written: {problem.strerror or problem}") from problem
+
+
+def _umask() -> int:
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask
 
 
 def _netcdf(simulation: Simulation, file: Path) -> None:

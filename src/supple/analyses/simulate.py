@@ -293,7 +293,12 @@ def _stopped(simulator: Simulator, block: Block, outcome: str, t: float) -> str:
     kinds = [c.kind for c in model.mechanism.coordinates]
     wanted = "active" if "active" in kinds else "passive"
     pose = ", ".join(f"{n} = {x:.6g}" for n, k, x in zip(model.names, kinds, values, strict=True) if k == wanted)
-    advice = {"too_small": "; loosen --tol or choose --method gauss", "diverged": "; try a smaller --step"}.get(outcome, "")
+    moving = simulator.motion.controller is None and block.state["method"][0] != METHODS["quasi_static"]
+    advice = (
+        ""
+        if not moving
+        else {"too_small": "; loosen --tol or choose --method gauss", "diverged": "; try a smaller --step"}.get(outcome, "")
+    )
     return f"{model.mechanism.name}: stopped at t = {t:.6g} s, because {_WORDS.get(outcome, outcome)} ({pose}){advice}"
 
 

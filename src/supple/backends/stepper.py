@@ -128,6 +128,8 @@ class Stepper:
         ]  # fmt: skip
         state.choose(plant.free, plant.dependent, plant.rows, plant.turning)
         state["time"] = [t, settings.step or min(1e-4, settings.largest), 0.0, 0.0, t]
+        if not plant.free and settings.every:
+            state["settings"][3] = min(settings.largest, settings.every)  # nothing but the account of energy asks for steps
         rows = settings.largest / settings.every if settings.every else 1
         state["rows_ahead"] = int(np.ceil(rows)) + 2
         state["q"] = np.broadcast_to(q, (lanes, plant.nq)).T.ravel()

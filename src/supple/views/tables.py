@@ -156,6 +156,8 @@ def print_simulation(result: Simulation) -> None:
         f"Computed in {s['wall_time_s']:.3g} s{runs} ({s['real_time_factor']:.3g} times real time); loops closed to "
         f"{s['worst_closure']:.1e}" + _balance(s["energy_balance_error"])
     )
+    if (s["energy_balance_error"] or 0.0) > _POOR:
+        out.print("[bold]The balance of energy is poor: tighten --tol, or use --method gauss.[/bold]")
     table = _table("signal", "least", "most", "unit")
     for name, signal in result.signals.items():
         finite = signal.values[np.isfinite(signal.values)]
@@ -164,6 +166,9 @@ def print_simulation(result: Simulation) -> None:
         unit = signal.unit if isinstance(signal.unit, str) else ", ".join(dict.fromkeys(signal.unit))
         table.add_row(name.replace("_", " "), f"{finite.min():.5g}", f"{finite.max():.5g}", escape(unit))
     out.print(table)
+
+
+_POOR = 0.05
 
 
 def _balance(error: float | None) -> str:
