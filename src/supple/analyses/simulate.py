@@ -17,7 +17,6 @@ from supple.backends.stepper import METHODS, Drive, Settings, State, Stepper
 from supple.errors import SuppleError
 from supple.model import observe
 from supple.model.algebra import Array
-from supple.model.model import Model
 from supple.results import Signal, Simulation
 from supple.simulator import Simulator
 
@@ -385,7 +384,7 @@ def signals_of(
         axes["run"] = tuple(str(k + 1) for k in range(len(simulator.runs)))
     found: dict[str, list[Array]] = {}
     for k, run in enumerate(simulator.runs):
-        for key, x in _seen(run.model, *(parts[p][:, k] for p in ("q", "v", "a"))).items():
+        for key, x in observe.seen(run.model, *(parts[p][:, k] for p in ("q", "v", "a"))).items():
             found.setdefault(key, []).append(x)
     found["tau"] = [parts["tau"][:, k] for k in range(len(simulator.runs))]
     whole = {k: np.stack(x, axis=1) if many else x[0] for k, x in found.items()}
@@ -418,28 +417,6 @@ def signals_of(
     add("power_lost", (), "W", "power lost by friction and damping")
     add("closure", (), "m or rad", "largest opening of any loop")
     return signals, axes
-
-
-def _seen(model: Model, q: Array, v: Array, a: Array) -> dict[str, Array]:
-    """What one run shows."""
-    found = {"position": observe.coordinate_values(model, q), "velocity": v, "acceleration": a}
-    energy = observe.energies(model, q, v)
-    found |= {f"energy_{k}": energy[k] for k in ("kinetic", "elastic", "gravity")} | {"power_lost": energy["dissipation"]}
-    found["closure"] = observe.closure_error(model, q)
-    mechanism = model.mechanism
-    elastic = any(c.kind == "elastic" for c in mechanism.coordinates)
-    still = observe.undeformed(model, q) if elastic and (mechanism.points or mechanism.closures) else None
-    if mechanism.points:
-        moved = observe.points(model, q, v, a)
-        found |= {f"point_{k}": x for k, x in moved.items()}
-        if still is not None:
-            found["point_deformation"] = moved["position"] - observe.points(model, still, 0 * v, 0 * a)["position"]
-    finite = not model.equations.formulation.startswith("erls")  # which closes its loops on places linear in the bending
-    if still is not None and mechanism.closures and finite:
-        places = observe.positions_of(model, q)
-        found["attachment_position"] = places
-        found["attachment_deformation"] = places - observe.positions_of(model, still)
-    return found
 
 
 def _balance(settings: Settings, blocks: list[Block], signals: dict[str, Signal]) -> dict[str, float | None]:

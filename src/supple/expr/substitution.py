@@ -25,13 +25,14 @@ def substituted(outputs: Array, values: Mapping[Expr, Any]) -> Array:
     return made.reshape(outputs.shape)
 
 
-def estimates(outputs: Array, sample: Mapping[Expr, float]) -> Any:
-    """The numbers that expressions have at a sample state; symbols without a value (kept parameters) get numbers near one,
-    all different, so that nothing vanishes by chance."""
+def estimates(outputs: Array, sample: Mapping[Expr, float], unknown: float | None = None) -> Any:
+    """The numbers that expressions have at a sample state; symbols without a value (kept parameters) are
+    `unknown`, or get numbers near one, all different, so that nothing vanishes by chance."""
     known: dict[Expr, float] = {}
     for node in topological(outputs.ravel()):
         if node.op == "symbol":
-            known[node] = sample.get(node, 0.5 + (0.6180339887 * len(known)) % 1.0)
+            usual = 0.5 + (0.6180339887 * len(known)) % 1.0 if unknown is None else unknown
+            known[node] = sample.get(node, usual)
         else:
             known[node] = _NUMBERS[node.op](*(known[y] if isinstance(y, Expr) else float(y) for y in node.args))
     return np.array([known[x] if isinstance(x, Expr) else float(x) for x in outputs.ravel()]).reshape(outputs.shape)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from supple.expr.function import Array, topological
+import numpy as np
+
+from supple.expr.function import Array
 from supple.expr.node import Expr, Scalar, add, div, mul, sign, sqrt, sub
+from supple.expr.substitution import estimates
 from supple.expr.vector import cross, dot, is_zero, scale, zeros
 from supple.formulations.quadratic import Id
 from supple.robot.mechanism import Coordinate
@@ -147,24 +149,4 @@ def estimate(x: Scalar, sample: Mapping[Expr, float]) -> float:
     """The number an expression has at a sample state (symbols without a value count as zero)."""
     if not isinstance(x, Expr):
         return float(x)
-    known: dict[Expr, float] = {}
-    for node in topological([x]):
-        if node.op == "symbol":
-            known[node] = sample.get(node, 0.0)
-            continue
-        a = [known[y] if isinstance(y, Expr) else float(y) for y in node.args]
-        known[node] = _NUMBERS[node.op](*a)
-    return known[x]
-
-
-_NUMBERS: dict[str, Callable[..., float]] = {
-    "add": lambda a, b: a + b,
-    "sub": lambda a, b: a - b,
-    "mul": lambda a, b: a * b,
-    "div": lambda a, b: a / b if b else math.inf,
-    "neg": lambda a: -a,
-    "sin": math.sin,
-    "cos": math.cos,
-    "sqrt": lambda a: math.sqrt(max(a, 0.0)),
-    "sign": lambda a: (a > 0) - (a < 0),
-}
+    return float(estimates(np.array([x], dtype=object), sample, unknown=0.0)[0])

@@ -8,31 +8,16 @@ see docs/lagrange.md.
 
 from __future__ import annotations
 
-from supple.expr.derivative import directional
 from supple.expr.function import Function, function, symbols
 from supple.expr.vector import matvec, minus, plus, scale, zeros
 from supple.formulations.equations import Equations
-from supple.formulations.kinematics import Kinematics, state
-from supple.formulations.lagrangian import matrices, saddle, tree_forces
-from supple.formulations.observed import displacement, observed, only
+from supple.formulations.lagrangian import energy_equations, matrices, saddle
 from supple.robot.mechanism import Mechanism
 
 
 def lagrange(mechanism: Mechanism) -> Equations:
     """The Equations of a mechanism from its kinetic and potential energy, loops by multipliers."""
-    kin = Kinematics(mechanism, state(mechanism))
-    forces = tree_forces(kin)
-    direction = symbols("d", mechanism.nv)
-    along = {"q": displacement(mechanism, kin.state.q, direction)}
-    return Equations(
-        formulation="lagrange",
-        forces=forces,
-        inertia=only(directional(forces, {"a": direction}, direction, "inertia"), "f"),
-        stiffness=only(directional(forces, along, direction, "stiffness"), "f"),
-        damping=only(directional(forces, {"v": direction}, direction, "damping"), "f"),
-        **observed(kin, direction),
-        coupling="multipliers",
-    )
+    return energy_equations(mechanism, "lagrange", "multipliers")
 
 
 def mass_model(mechanism: Mechanism) -> Function:

@@ -25,31 +25,19 @@ from supple.formulations.lagrangian import (
     Matrices,
     along_velocities,
     dissipation,
+    energy_equations,
     loop_jacobian,
     matrices,
     potential,
     tree_forces,
     typical,
 )  # fmt: skip
-from supple.formulations.observed import displacement, observed, only
 from supple.robot.mechanism import Anchor, Mechanism
 
 
 def lagrange_dalembert(mechanism: Mechanism) -> Equations:
     """The Equations of a mechanism from its energies, loops by independent coordinates."""
-    kin = Kinematics(mechanism, state(mechanism))
-    forces = tree_forces(kin)
-    direction = symbols("d", mechanism.nv)
-    along = {"q": displacement(mechanism, kin.state.q, direction)}
-    return Equations(
-        formulation="lagrange_dalembert",
-        forces=forces,
-        inertia=only(directional(forces, {"a": direction}, direction, "inertia"), "f"),
-        stiffness=only(directional(forces, along, direction, "stiffness"), "f"),
-        damping=only(directional(forces, {"v": direction}, direction, "damping"), "f"),
-        **observed(kin, direction),
-        coupling="independent",
-    )
+    return energy_equations(mechanism, "lagrange_dalembert", "independent")
 
 
 # The reduced system --------------------------------------------------------------------------------------------------

@@ -15,7 +15,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from supple.expr.derivative import pull_back, push_forward
+from supple.expr.derivative import directional, pull_back, push_forward
 from supple.expr.elimination import factored, solved
 from supple.expr.function import Array, Function, function, symbols
 from supple.expr.node import Expr, Scalar, add, mul, sub
@@ -23,14 +23,32 @@ from supple.expr.substitution import estimates
 from supple.expr.vector import cross, dot, is_zero, matvec, minus, plus, scale, vector, zeros
 from supple.formulations.affine import Unsupported
 from supple.formulations.chains import chains
+from supple.formulations.equations import Equations
 from supple.formulations.independent import independent_rows
 from supple.formulations.kinematics import Kinematics, State, inputs, state
 from supple.formulations.link_system import LinkSystem
 from supple.formulations.loops import closure_motion
-from supple.formulations.observed import coulomb_friction, displacement, kinetic_energy
+from supple.formulations.observed import coulomb_friction, displacement, kinetic_energy, observed, only
 from supple.robot.mechanism import Mechanism
 
 HALF = Fraction(1, 2)
+
+
+def energy_equations(mechanism: Mechanism, formulation: str, coupling: str) -> Equations:
+    """The Equations of a mechanism from its energies; formulations that start so differ in how they solve the loops."""
+    kin = Kinematics(mechanism, state(mechanism))
+    forces = tree_forces(kin)
+    direction = symbols("d", mechanism.nv)
+    along = {"q": displacement(mechanism, kin.state.q, direction)}
+    return Equations(
+        formulation=formulation,
+        forces=forces,
+        inertia=only(directional(forces, {"a": direction}, direction, "inertia"), "f"),
+        stiffness=only(directional(forces, along, direction, "stiffness"), "f"),
+        damping=only(directional(forces, {"v": direction}, direction, "damping"), "f"),
+        **observed(kin, direction),
+        coupling=coupling,
+    )
 
 
 def tree_forces(kin: Kinematics) -> Function:

@@ -13,7 +13,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from supple.expr.derivative import directional
 from supple.expr.elimination import factored, solved
 from supple.expr.function import Array, Function, function, symbols
 from supple.expr.node import Expr, Scalar, mul
@@ -23,10 +22,9 @@ from supple.formulations.affine import Unsupported
 from supple.formulations.chains import chains
 from supple.formulations.equations import Equations
 from supple.formulations.independent import split
-from supple.formulations.kinematics import Kinematics, state
-from supple.formulations.lagrangian import Matrices, matrices, saddle, tree_forces
+from supple.formulations.kinematics import Kinematics
+from supple.formulations.lagrangian import Matrices, energy_equations, matrices, saddle
 from supple.formulations.loops import closure_function
-from supple.formulations.observed import displacement, observed, only
 from supple.robot.mechanism import Mechanism
 
 VARIANTS = ("as_printed", "baumgarte", "projection", "exact")
@@ -34,19 +32,7 @@ VARIANTS = ("as_printed", "baumgarte", "projection", "exact")
 
 def scdd(mechanism: Mechanism) -> Equations:
     """The Equations of a mechanism from its energies, loops by forces between chains that are solved one by one."""
-    kin = Kinematics(mechanism, state(mechanism))
-    forces = tree_forces(kin)
-    direction = symbols("d", mechanism.nv)
-    along = {"q": displacement(mechanism, kin.state.q, direction)}
-    return Equations(
-        formulation="scdd",
-        forces=forces,
-        inertia=only(directional(forces, {"a": direction}, direction, "inertia"), "f"),
-        stiffness=only(directional(forces, along, direction, "stiffness"), "f"),
-        damping=only(directional(forces, {"v": direction}, direction, "damping"), "f"),
-        **observed(kin, direction),
-        coupling="chains",
-    )
+    return energy_equations(mechanism, "scdd", "chains")
 
 
 def mass_model(mechanism: Mechanism) -> Function:

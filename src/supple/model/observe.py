@@ -16,6 +16,28 @@ from supple.robot.mechanism import Anchor
 _BLOCK = 4096  # samples at once
 
 
+def seen(model: Model, q: Array, v: Array, a: Array) -> dict[str, Array]:
+    """All signals of a motion that follow from its coordinates, by name."""
+    found = {"position": coordinate_values(model, q), "velocity": v, "acceleration": a}
+    energy = energies(model, q, v)
+    found |= {f"energy_{k}": energy[k] for k in ("kinetic", "elastic", "gravity")} | {"power_lost": energy["dissipation"]}
+    found["closure"] = closure_error(model, q)
+    mechanism = model.mechanism
+    elastic = any(c.kind == "elastic" for c in mechanism.coordinates)
+    still = undeformed(model, q) if elastic and (mechanism.points or mechanism.closures) else None
+    if mechanism.points:
+        moved = points(model, q, v, a)
+        found |= {f"point_{k}": x for k, x in moved.items()}
+        if still is not None:
+            found["point_deformation"] = moved["position"] - points(model, still, 0 * v, 0 * a)["position"]
+    finite = not model.equations.formulation.startswith("erls")  # which closes its loops on places linear in the bending
+    if still is not None and mechanism.closures and finite:
+        places = positions_of(model, q)
+        found["attachment_position"] = places
+        found["attachment_deformation"] = places - positions_of(model, still)
+    return found
+
+
 def coordinate_values(model: Model, q: Array) -> Array:
     """One number per velocity coordinate of every posture: q itself, rotation vectors for ball joints."""
     made = np.zeros((*q.shape[:-1], model.nv))

@@ -44,14 +44,9 @@ static int dense(Sim *z, Posture *p, const real *given, const real *g, const rea
     real c[N_V], a[N_V], force[N_V];
     model_tree(p->q, p->v, g, wrench, z->parameters, M, c);
     memcpy(a, given, sizeof a);
+    follow_on(z, p, a, loops);
 #if N_DEP > 0
-    real all[N_ROW], pull[N_DEP];
-    model_drift(p->q, p->v, given, z->parameters, all);
-    for (int i = 0; i < N_DEP; i++)
-        pull[i] = all[z->row[i]];
-    solve(loops->square, loops->pivot, N_DEP, pull);
-    for (int i = 0; i < N_DEP; i++)
-        a[z->dep_v[i]] = -pull[i];
+    real pull[N_DEP];
 #endif
     memset(T, 0, sizeof T);
     for (int k = 0; k < N_FREE; k++) { /* row k of T: how all coordinates follow the free one k */

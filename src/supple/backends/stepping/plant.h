@@ -367,11 +367,9 @@ static int evaluate(Sim *z, const Drive *d, double t, const real *from, const re
     return respond(z, d, t, p, a, &loops);
 }
 
-/* Accelerations of all coordinates in a placed posture: a holds those that are given, loops what place left there */
+/* Accelerations of all coordinates in a placed posture: a holds given and free ones, loops what place left there */
 static void follow_on(const Sim *z, const Posture *p, real *a, const Loops *loops)
 {
-    for (int i = 0; i < N_FREE; i++)
-        a[z->free_v[i]] = p->f[i];
 #if N_DEP > 0
     real all[N_ROW], pull[N_DEP];
     model_drift(p->q, p->v, a, z->parameters, all);
@@ -381,10 +379,10 @@ static void follow_on(const Sim *z, const Posture *p, real *a, const Loops *loop
     for (int i = 0; i < N_DEP; i++)
         a[z->dep_v[i]] = -pull[i];
 #endif
-    (void)loops;
+    (void)z, (void)p, (void)a, (void)loops;
 }
 
-/* The same in any posture */
+/* The same in any posture, with the free ones of p */
 static int accelerations(Sim *z, const Drive *d, double t, const Posture *p, real *a)
 {
     static SUPPLE_THREAD Loops loops;
@@ -401,6 +399,8 @@ static int accelerations(Sim *z, const Drive *d, double t, const Posture *p, rea
     if (!(factorise(loops.square, loops.pivot, N_DEP, z->live) > 0.0))
         return ILL_POSED;
 #endif
+    for (int i = 0; i < N_FREE; i++)
+        a[z->free_v[i]] = p->f[i];
     follow_on(z, p, a, &loops);
     return FINE;
 }
