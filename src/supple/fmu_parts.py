@@ -1,27 +1,29 @@
 """The parts of an FMU gathered from a robot: Functions, names, units, and the posture it starts in.
 
-The states are the active and elastic coordinates and their rates; loops give all others.
+It rests on the same plant as a simulation: states are the free coordinates and their rates, loops give all others.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
+from supple.backends.plant import Place, Plant
 from supple.backends.targets.fmu import Coordinate, FmuParts, Observed, Quantity
 from supple.errors import SuppleError
-from supple.expr.derivative import jacobian
-from supple.expr.function import Array, Function, function, kept_parameters
+from supple.expr.function import Array, Function, function, kept_parameters, symbols
 from supple.expr.passes import optimise
+from supple.formulations.equations import Equations
 from supple.formulations.newton_euler import newton_euler
 from supple.model.equilibrium import equilibrium
-from supple.model.mobility import independent_coordinates
 from supple.model.model import Model
 from supple.model.posture import posture
-from supple.models import forward
+from supple.plants import Kept as KeptEquations
+from supple.plants import plant
 from supple.robot.mechanism import Mechanism
 
 _FORCE = {"m": "N", "rad": "N.m"}
@@ -47,80 +49,60 @@ def fmu_parts(
     passes: Sequence[str] | None = None,
     kept: Kept | None = None,
 ) -> FmuParts:
-    """The FmuParts of a robot that starts at rest: loops closed, bodies bent by their weight, actuators holding it.
+    """The FmuParts of a robot that starts at rest: loops closed, bodies bent by their weight, actuators holding still.
 
     `at` and `assembly` choose the pose (home if not given), `passes` those that optimise the forward model (the default
     ones if None), `kept` the parameters that can be set in the FMU.
     """
     mechanism = model.mechanism
-    rest = equilibrium(model, posture(model, at, assembly))
-    dependent = _dependent(model, rest.q)
+    q, tau = _rest(model, posture(model, at, assembly))
     with kept_parameters(kept.symbols) if kept else nullcontext():
-        functions = _functions(kept.mechanism if kept else mechanism, dependent, passes)
-    _smooth(mechanism, functions["forward"])
-    places = _places(mechanism)
-    independent = tuple(_coordinate(mechanism, i, places) for i in range(mechanism.nv) if i not in dependent)
+        equations = newton_euler(kept.mechanism) if kept else model.equations
+        outputs = _outputs(equations)
+    own = KeptEquations(equations, kept.symbols, tuple(x.start for x in kept.quantities)) if kept else None
+    made = plant(model, q, loads=True, kept=own, passes=passes)
+    motion = made.accelerations or made.tree
+    assert motion is not None
+    _smooth(mechanism, motion)
     return FmuParts(
         robot=mechanism.name,
         about=mechanism.about,
-        **functions,
-        independent=independent,
-        dependent=tuple(_coordinate(mechanism, i, places) for i in dependent),
-        turning=_turning(mechanism, dependent),
-        observed=_observed(mechanism, dependent),
-        forces=_forces(mechanism, rest.tau),
+        plant=made,
+        **outputs,
+        free=tuple(_coordinate(mechanism, p, q) for p in made.free),
+        dependent=tuple(_coordinate(mechanism, p, q) for p in made.dependent),
+        observed=_observed(mechanism, made),
+        forces=_forces(mechanism, tau),
+        loads=_loads(motion),
         gravity=tuple(float(x) for x in model.gravity),
         parameters=kept.quantities if kept else (),
         point_labels=tuple(mechanism.points),
-        start=tuple(float(x) for x in rest.q),
+        start=tuple(float(x) for x in q),
     )
 
 
-def _dependent(model: Model, q: Array) -> list[int]:
-    """Places in v of the passive and platform coordinates, if they follow from the others."""
-    mechanism = model.mechanism
-    choice = independent_coordinates(model, q)
-    dependent = mechanism.indices("passive", "platform")
-    if set(choice.independent) & set(dependent) or len(choice.independent) + len(dependent) != mechanism.nv:
-        raise SuppleError(
-            f"{mechanism.name}: no FMU, because passive joints and platform do not follow from the actuators and elastic "
-            f"coordinates at this pose (independent coordinates were found by this rule: {choice.rule})"
-        )
-    if mechanism.equations != len(dependent):
-        raise SuppleError(
-            f"{mechanism.name}: no FMU, because {mechanism.equations} closure equations hold {len(dependent)} dependent "
-            "coordinates; give the overconstrained joints the elasticity they have, or free what is held twice"
-        )
-    return dependent
+def _rest(model: Model, q: Array) -> tuple[Array, Array]:
+    """The posture a simulation starts in, and the forces of actuators that hold still."""
+    if any(c.kind == "elastic" for c in model.mechanism.coordinates):
+        rest = equilibrium(model, q)
+        return rest.q, rest.tau
+    return q, model.inverse(q, np.zeros(model.nv), np.zeros(len(model.active))).tau
 
 
-def _functions(mechanism: Mechanism, dependent: list[int], passes: Sequence[str] | None) -> dict[str, Function]:
-    equations = newton_euler(mechanism)
-    gradient, motion = equations.closure_gradient, equations.closure_motion
-    J_q = jacobian(gradient.outputs["residual"], gradient.inputs["direction"][dependent])
-    J_v = jacobian(motion.outputs["velocity"], motion.inputs["v"][dependent])
-    loops = {**equations.closure.outputs, "gradient": J_q}
+def _outputs(equations: Equations) -> dict[str, Function]:
+    """Motion of the named points, and energies."""
     energy, points = equations.energy, equations.points
     kinetic = sum(energy.outputs["kinetic"]) + energy.outputs["motors"]
-    made = {
-        "loops": function("loops", equations.closure.inputs, loops),
-        "rates": function("rates", motion.inputs, {"velocity": motion.outputs["velocity"], "jacobian": J_v}),
-        "drift": function("drift", motion.inputs, {"acceleration": motion.outputs["acceleration"]}),
-        "points": function(
-            "points", points.inputs, {k: points.outputs[k] for k in ("position", "velocity", "acceleration")}
-        ),
-        "energy": function("energy", energy.inputs, {"kinetic": kinetic, "elastic": sum(energy.outputs["elastic"])}),
+    made: dict[str, tuple[Mapping[str, Any], Mapping[str, Any]]] = {
+        "points": (points.inputs, {k: points.outputs[k] for k in ("position", "velocity", "acceleration")}),
+        "energy": (energy.inputs, {"kinetic": kinetic, "elastic": sum(energy.outputs["elastic"])}),
     }
-    light = {name: optimise(f, _LIGHT).function for name, f in made.items()}
-    return {**light, "forward": optimise(_forward(mechanism), passes).function}
-
-
-def _forward(mechanism: Mechanism) -> Function:
-    """The forward model with its accelerations in the order of the coordinates."""
-    f = forward(mechanism)
-    found = dict(zip(mechanism.indices("active"), f.outputs["a_active"], strict=True))
-    found |= dict(zip(mechanism.indices("elastic"), f.outputs["a_elastic"], strict=True))
-    return function("forward", f.inputs, {"a": [found[i] for i in sorted(found)]})
+    sizes = {"q": equations.mechanism.nq, "v": equations.mechanism.nv, "a": equations.mechanism.nv, "g": 3, "p": 0}
+    found = {}
+    for name, (given, results) in made.items():
+        f = optimise(function(name, given, results), _LIGHT).function
+        found[name] = replace(f, inputs={k: f.inputs[k] if k in f.inputs else symbols(k, n) for k, n in sizes.items()})
+    return found
 
 
 def _smooth(mechanism: Mechanism, f: Function) -> None:
@@ -132,37 +114,26 @@ def _smooth(mechanism: Mechanism, f: Function) -> None:
         )
 
 
-def _places(mechanism: Mechanism) -> dict[int, int]:
-    """Place in v -> place in q, of all but the quaternions' velocities."""
-    found: dict[int, int] = {}
-    for frame in mechanism.frames:
-        if frame.motion != "spherical":
-            found |= dict(zip(range(frame.v.start, frame.v.stop), range(frame.q.start, frame.q.stop), strict=True))
-        found |= dict(zip(range(frame.ev.start, frame.ev.stop), range(frame.e.start, frame.e.stop), strict=True))
-    return found
-
-
-def _coordinate(mechanism: Mechanism, i: int, places: Mapping[int, int]) -> Coordinate:
-    c = mechanism.coordinates[i]
+def _coordinate(mechanism: Mechanism, place: Place, q: Array) -> Coordinate:
+    c = mechanism.coordinates[place.v]
     nominal = _NOMINAL["elastic" if c.kind == "elastic" else "joint"][c.unit]
-    return Coordinate(c.name, c.unit, places.get(i, -1), i, *nominal)
+    return Coordinate(c.name, c.unit, *nominal, start=float(q[place.q]) if place.q >= 0 else 0.0)
 
 
-def _turning(mechanism: Mechanism, dependent: list[int]) -> tuple[tuple[int, int], ...]:
-    turning = [f for f in mechanism.frames if f.motion == "spherical"]
-    return tuple((f.q.start, dependent.index(f.v.start)) for f in turning)
-
-
-def _observed(mechanism: Mechanism, dependent: list[int]) -> tuple[Observed, ...]:
-    """Dependent position numbers in the order of q; a quaternion by its four numbers."""
-    found = []
+def _observed(mechanism: Mechanism, made: Plant) -> tuple[Observed, ...]:
+    """Position numbers that are no states, in the order of q; a ball joint by the four numbers of its quaternion."""
+    units = [mechanism.coordinates[p.v] for p in made.dependent]
+    found = [Observed(c.name, c.unit, p.q) for c, p in zip(units, made.dependent, strict=True) if p.q >= 0]
     for frame in mechanism.frames:
         if frame.motion == "spherical":
             found += [Observed(f"{frame.name} quaternion {k}", "", frame.q.start + i) for i, k in enumerate("wxyz")]
-        elif frame.v.start in dependent:
-            names = mechanism.coordinates[frame.v]
-            found += [Observed(c.name, c.unit, frame.q.start + i) for i, c in enumerate(names)]
-    return tuple(found)
+    return tuple(sorted(found, key=lambda x: x.q))
+
+
+def _loads(f: Function) -> tuple[int, ...]:
+    """Places of the forces and moments at points that move the robot."""
+    used = {x for x in f.nodes if x.op == "symbol"}
+    return tuple(i for i, x in enumerate(f.inputs["w"].ravel()) if x in used)
 
 
 def _forces(mechanism: Mechanism, tau: Array) -> tuple[Quantity, ...]:

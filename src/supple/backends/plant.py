@@ -91,6 +91,16 @@ def _file(name: str) -> str:
 
 def plant_source(plant: Plant, stages: int) -> str:
     """The C text of a plant with its integrators; `stages`: 3 with Gauss' method, else 1."""
+    return "\n".join([plant_equations(plant, stages), stepping_source()])
+
+
+def stepping_source() -> str:
+    """The C text of the integrators, to stand after the equations of a plant."""
+    return "\n".join(_file(part) for part in _PARTS)
+
+
+def plant_equations(plant: Plant, stages: int, also: Sequence[Function] = ()) -> str:
+    """The C text of a plant's equations, and of others, and its sizes and tables."""
     own = [plant.loops, plant.rates, plant.drift, plant.accelerations, plant.tree, plant.power]
     rigid = [] if plant.rigid is None else [plant.rigid.loops, plant.rigid.rates, plant.rigid.inverse]
     text = [c_source.header(), "#include <stdlib.h>"]
@@ -98,12 +108,11 @@ def plant_source(plant: Plant, stages: int) -> str:
     functions += [] if plant.program is None else list(plant.program.functions())
     large = sum(f.operations for f in functions) > _LARGE
     text += [_QUICKLY] if large else []
-    text += [c_source.body(f) for f in (*own, *rigid) if f is not None]
+    text += [c_source.body(f) for f in (*own, *rigid, *also) if f is not None]
     if plant.program is not None:
         text += [program_body(plant.program, "leg_by_leg"), _glue(plant)]
     text += [_THOROUGHLY] if large else []
     text += _definitions(plant, stages)
-    text += [_file(part) for part in _PARTS]
     return "\n".join(text)
 
 

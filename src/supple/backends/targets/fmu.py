@@ -19,16 +19,17 @@ from functools import cache
 from pathlib import Path
 
 from supple.backends.compiler import find_compiler, portable_library
+from supple.backends.plant import stepping_source
 from supple.backends.targets.fmu_description import DESCRIPTIONS, build_description_3
 from supple.backends.targets.fmu_model import check, model_header
 from supple.backends.targets.fmu_variables import Coordinate, FmuParts, Observed, Quantity, Table, table
+from supple.backends.targets.heading import NOTICE
 from supple.backends.targets.names import reserved, word
 from supple.errors import SuppleError
 
 GENERATION = "supple"
 VERSIONS = tuple(DESCRIPTIONS)
 _IDENTIFIER = 28  # characters; functions add a word of theirs
-_SHARED = ("robot.h", "rodas.h")
 _SOURCES = {"2.0": ("fmi2.h", "fmi2.c"), "3.0": ("fmi3.h", "fmi3.c")}
 _EPOCH = (1980, 1, 1, 0, 0, 0)  # the same robot gives the same archive
 
@@ -63,7 +64,8 @@ def identifier(robot: str) -> str:
 
 def _texts(parts: FmuParts, variables: Table, name: str, version: str) -> dict[str, str]:
     """Every text of the archive by its path; the token is made of what the library depends on."""
-    fixed = {f"sources/{file}": _source(file) for file in (*_SHARED, *_SOURCES[version])}
+    fixed = {f"sources/{file}": _source(file) for file in ("robot.h", *_SOURCES[version])}
+    fixed["sources/stepping.h"] = f"/* {NOTICE} */\n{stepping_source()}"
     draft = model_header(parts, variables, name, "") + "".join(fixed.values()) + repr(variables)
     token = f"{{{uuid.UUID(bytes=hashlib.sha256(draft.encode()).digest()[:16])}}}"
     described = DESCRIPTIONS[version](parts, variables, name, token, GENERATION)

@@ -6,10 +6,11 @@ two would be the same. The value reference of a variable is its place in the tab
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from supple.backends.c_source import Names
+from supple.backends.plant import Plant
 from supple.backends.targets.names import element_words, shown
 from supple.expr.function import Function
 
@@ -30,19 +31,18 @@ class Quantity:
 
 @dataclass(frozen=True)
 class Coordinate:
-    """A generalised velocity at place v; its position is number q, or one of a quaternion's (q = -1)."""
+    """A generalised velocity and its position: name, unit of the position, and what matters of both."""
 
     label: str
     unit: str  # m or rad
-    q: int
-    v: int
     nominal: float = 1.0  # a displacement that matters
     nominal_rate: float = 1.0
+    start: float = 0.0
 
 
 @dataclass(frozen=True)
 class Observed:
-    """A dependent position number: its place in q, its name and unit."""
+    """A position number that is no state: its place in q, its name and unit."""
 
     label: str
     unit: str
@@ -51,21 +51,18 @@ class Observed:
 
 @dataclass(frozen=True)
 class FmuParts:
-    """A robot as an FMU needs it. q, v and a are those of the whole tree; p is in every Function if parameters are kept."""
+    """A robot as an FMU needs it. q, v and a are those of the whole tree; p is in every Function."""
 
     robot: str
     about: str
-    loops: Function  # q -> residual, gradient (equations x dependent), alignment
-    rates: Function  # q v -> velocity (J v), jacobian (equations x dependent)
-    drift: Function  # q v a -> acceleration (J a + b)
-    forward: Function  # q v tau g -> a of the independent coordinates
-    points: Function  # q v a g -> position, velocity, acceleration (points x 3)
-    energy: Function  # q v g -> kinetic, elastic
-    independent: tuple[Coordinate, ...]
+    plant: Plant
+    points: Function  # q v a g p -> position, velocity, acceleration (points x 3)
+    energy: Function  # q v a g p -> kinetic, elastic
+    free: tuple[Coordinate, ...]  # in the order of the plant
     dependent: tuple[Coordinate, ...]
-    turning: tuple[tuple[int, int], ...]  # of every quaternion: its place in q, and of its velocities among the dependent
     observed: tuple[Observed, ...]
     forces: tuple[Quantity, ...]
+    loads: tuple[int, ...]  # places, among forces and moments of all points, of those that act
     gravity: tuple[float, ...]
     parameters: tuple[Quantity, ...]
     point_labels: tuple[str, ...]
@@ -106,18 +103,18 @@ def table(parts: FmuParts) -> Table:
     names = Names(frozenset(), _NAME)
     made: list[Variable] = [Variable(names.unique("time"), "simulation time", "s", "independent")]
     first: dict[str, int] = {}
-    states = 1 + len(parts.forces) + 3 + len(parts.parameters)
-    groups = {
-        "INPUTS": _inputs(parts),
-        "GRAVITY": _gravity(parts),
-        "PARAMETERS": _parameters(parts),
-        "STATES": _states(parts),
-        "DERIVATIVES": _derivatives(parts, states),
-        "OUTPUTS": _outputs(parts),
+    groups: dict[str, Callable[[], Iterator[Variable]]] = {
+        "INPUTS": lambda: _inputs(parts),
+        "GRAVITY": lambda: _gravity(parts),
+        "PARAMETERS": lambda: _parameters(parts),
+        "METHOD": _method,
+        "STATES": lambda: _states(parts),
+        "DERIVATIVES": lambda: _derivatives(parts, first["STATES"]),
+        "OUTPUTS": lambda: _outputs(parts),
     }
     for group, found in groups.items():
         first[group] = len(made)
-        for x in found:
+        for x in found():
             made.append(Variable(_named(names, x, made), *[getattr(x, key) for key in _FIELDS]))
     first["VALUES"] = len(made)
     return Table(tuple(made), first)
@@ -139,6 +136,11 @@ def _inputs(parts: FmuParts) -> Iterator[Variable]:
     for name, x in zip(_words("tau", [x.label for x in parts.forces]), parts.forces, strict=True):
         about = f"force of actuator {shown(x.label)}"
         yield Variable(name, about, x.unit, "input", start=x.start)
+    for place in parts.loads:
+        kind, unit = ("force", "N") if place % 6 < 3 else ("moment", "N.m")
+        point, axis = place // 6, _AXES[place % 3]
+        about = f"{kind} on point {shown(parts.point_labels[point])} along {axis} of the base"
+        yield Variable(f"{_words(kind, parts.point_labels)[point]}_{axis}", about, unit, "input", start=0.0)
 
 
 def _gravity(parts: FmuParts) -> Iterator[Variable]:
@@ -152,21 +154,26 @@ def _parameters(parts: FmuParts) -> Iterator[Variable]:
         yield Variable(name, about, shown(x.unit, 24), "parameter", "tunable", "exact", x.start)
 
 
+def _method() -> Iterator[Variable]:
+    about = "integrator of co-simulation: 0 generalised-alpha, 1 Gauss, 2 Dormand-Prince"
+    yield Variable("method", about, "", "parameter", "fixed", "exact", 0.0)
+
+
 def _states(parts: FmuParts) -> Iterator[Variable]:
-    labels = [c.label for c in parts.independent]
-    for name, c in zip(_words("q", labels), parts.independent, strict=True):
+    labels = [c.label for c in parts.free]
+    for name, c in zip(_words("q", labels), parts.free, strict=True):
         about = f"coordinate {shown(c.label)}"
-        yield Variable(name, about, c.unit, "output", initial="exact", start=parts.start[c.q], nominal=c.nominal)
-    for name, c in zip(_words("v", labels), parts.independent, strict=True):
+        yield Variable(name, about, c.unit, "output", initial="exact", start=c.start, nominal=c.nominal)
+    for name, c in zip(_words("v", labels), parts.free, strict=True):
         about = f"rate of {shown(c.label)}"
         yield Variable(name, about, _RATE[c.unit], "output", initial="exact", start=0.0, nominal=c.nominal_rate)
 
 
 def _derivatives(parts: FmuParts, states: int) -> Iterator[Variable]:
-    n = len(parts.independent)
-    for i, c in enumerate(parts.independent):
+    n = len(parts.free)
+    for i, c in enumerate(parts.free):
         yield Variable("", f"rate of {shown(c.label)}", _RATE[c.unit], "local", initial="calculated", state=states + i)
-    for i, c in enumerate(parts.independent):
+    for i, c in enumerate(parts.free):
         about = f"acceleration of {shown(c.label)}"
         yield Variable("", about, _ACCELERATION[c.unit], "local", initial="calculated", state=states + n + i)
 

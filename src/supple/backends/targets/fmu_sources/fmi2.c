@@ -1,14 +1,13 @@
-/* The functions of FMI 2.0 for model exchange and co-simulation, around robot.h and rodas.h.
+/* The functions of FMI 2.0 for model exchange and co-simulation, around robot.h.
  * The only file to compile: cc -std=c99 -O2 -ffp-contract=off -shared -fPIC fmi2.c -lm
  */
 #include "model.h"
+#include "stepping.h"
 #include "robot.h"
-#include "rodas.h"
 #include "fmi2.h"
 
 typedef struct {
     Robot robot;
-    Workspace workspace;
     const fmi2CallbackFunctions *callbacks;
     int talks;
     char name[256];
@@ -54,7 +53,6 @@ FMI2_EXPORT fmi2Component FMI2_NAME(fmi2Instantiate)(
     made->talks = 1; /* of errors only */
     if (name)
         strncpy(made->name, name, sizeof made->name - 1);
-    made->robot.tolerance = 1e-6;
     start(&made->robot);
     return made;
 }
@@ -67,7 +65,7 @@ FMI2_STATUS(fmi2SetupExperiment)(
     Robot *r = &((Instance *)c)->robot;
     (void)to_given; (void)to;
     if (tolerance_given && tolerance > 0.0)
-        r->tolerance = fmax(tolerance, 1e-11);
+        r->tolerance = tolerance;
     r->value[0] = from;
     return fmi2OK;
 }
@@ -83,7 +81,6 @@ FMI2_STATUS(fmi2Terminate)(fmi2Component c) { (void)c; return fmi2OK; }
 
 FMI2_STATUS(fmi2Reset)(fmi2Component c)
 {
-    ((Instance *)c)->robot.tolerance = 1e-6;
     start(&((Instance *)c)->robot);
     return fmi2OK;
 }
@@ -102,7 +99,7 @@ FMI2_STATUS(fmi2SetReal)(fmi2Component c, const fmi2ValueReference vr[], size_t 
 {
     for (size_t k = 0; k < n; k++)
         if (!assign(&((Instance *)c)->robot, vr[k], value[k]))
-            return complain(c, fmi2Error, "only inputs, parameters and states can be set");
+            return complain(c, fmi2Error, "only inputs, parameters and states can be set; the method is 0, 1 or 2");
     return fmi2OK;
 }
 
@@ -209,6 +206,7 @@ FMI2_STATUS(fmi2SetContinuousStates)(fmi2Component c, const fmi2Real x[], size_t
         return complain(c, fmi2Error, "wrong number of states");
     memcpy(r->value + AT_STATES, x, n * sizeof(double));
     r->known = STALE;
+    r->told = ELSEWHERE;
     return fmi2OK;
 }
 
@@ -268,12 +266,10 @@ FMI2_STATUS(fmi2GetRealOutputDerivatives)(
 FMI2_STATUS(fmi2DoStep)(fmi2Component c, fmi2Real from, fmi2Real step, fmi2Boolean no_set)
 {
     Instance *i = c;
-    const Robot before = i->robot;
     (void)no_set;
     i->robot.value[0] = from;
-    if (integrate(&i->robot, &i->workspace, from + step))
+    if (integrate(&i->robot, step))
         return fmi2OK;
-    i->robot = before;
     return complain(i, fmi2Error, "the step failed: the loops cannot close, the pose is singular, or the motion too fast");
 }
 

@@ -1,14 +1,13 @@
-/* The functions of FMI 3.0 for model exchange and co-simulation, around robot.h and rodas.h.
+/* The functions of FMI 3.0 for model exchange and co-simulation, around robot.h.
  * The only file to compile: cc -std=c99 -O2 -ffp-contract=off -shared -fPIC fmi3.c -lm
  */
 #include "model.h"
+#include "stepping.h"
 #include "robot.h"
-#include "rodas.h"
 #include "fmi3.h"
 
 typedef struct {
     Robot robot;
-    Workspace workspace;
     fmi3LogMessageCallback log;
     fmi3InstanceEnvironment environment;
     int talks;
@@ -47,7 +46,6 @@ static Instance *instantiate(fmi3String token, fmi3InstanceEnvironment environme
     made->environment = environment;
     made->log = log;
     made->talks = 1; /* of errors only */
-    made->robot.tolerance = 1e-6;
     start(&made->robot);
     return made;
 }
@@ -89,7 +87,7 @@ FMI3_STATUS(fmi3EnterInitializationMode)(
     Robot *r = &((Instance *)c)->robot;
     (void)to_given; (void)to;
     if (tolerance_given && tolerance > 0.0)
-        r->tolerance = fmax(tolerance, 1e-11);
+        r->tolerance = tolerance;
     r->value[0] = from;
     return fmi3OK;
 }
@@ -110,7 +108,6 @@ FMI3_STATUS(fmi3ExitConfigurationMode)(fmi3Instance c) { return absent(c); }
 
 FMI3_STATUS(fmi3Reset)(fmi3Instance c)
 {
-    ((Instance *)c)->robot.tolerance = 1e-6;
     start(&((Instance *)c)->robot);
     return fmi3OK;
 }
@@ -135,7 +132,7 @@ FMI3_STATUS(fmi3SetFloat64)(
         return complain(c, fmi3Error, "as many values as references are needed");
     for (size_t k = 0; k < n; k++)
         if (!assign(&((Instance *)c)->robot, vr[k], value[k]))
-            return complain(c, fmi3Error, "only inputs, parameters and states can be set");
+            return complain(c, fmi3Error, "only inputs, parameters and states can be set; the method is 0, 1 or 2");
     return fmi3OK;
 }
 
@@ -271,6 +268,7 @@ FMI3_STATUS(fmi3SetContinuousStates)(fmi3Instance c, const fmi3Float64 x[], size
         return complain(c, fmi3Error, "wrong number of states");
     memcpy(r->value + AT_STATES, x, n * sizeof(double));
     r->known = STALE;
+    r->told = ELSEWHERE;
     return fmi3OK;
 }
 
@@ -317,14 +315,12 @@ FMI3_STATUS(fmi3DoStep)(
     fmi3Boolean *early, fmi3Float64 *last)
 {
     Instance *i = c;
-    const Robot before = i->robot;
     (void)no_set;
     *event = *terminate = *early = false;
     i->robot.value[0] = from;
     *last = from + step;
-    if (integrate(&i->robot, &i->workspace, from + step))
+    if (integrate(&i->robot, step))
         return fmi3OK;
-    i->robot = before;
     *last = from;
     return complain(i, fmi3Error, "the step failed: the loops cannot close, the pose is singular, or the motion too fast");
 }
