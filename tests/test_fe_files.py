@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 pytest.importorskip("skfem")
 
 from supple.errors import SuppleError
-from supple.robot.bodies import calculix, nastran, universal
+from supple.robot.bodies import bulk_data, calculix, nodal, universal
 from supple.robot.bodies.body_files import modes_of, read_body, write, write_body
 from supple.robot.bodies.fe_files import FeFile, modal_model, read_fe
 from supple.robot.bodies.fe_model import fe_body, rigid_inertia, site_marker
@@ -182,6 +182,61 @@ def test_millimetres_and_tonnes(tmp_path: Path) -> None:
         same(fe_model(back, []).free_modes(3)[0], fe_model(bar(), []).free_modes(3)[0], 1e-6)
 
 
+def test_modes_at_many_nodes(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where more nodes have modes than get a fitted mass, what is known stays exact."""
+    wanted = rigid_inertia(fe_model(bar(), []))
+    monkeypatch.setattr(nodal, "_MASSES", 40)
+    made = fe_model(modal(), [])
+    assert (made.mass.diagonal() > 0).sum() <= 3 * 40
+    assert rigid_inertia(made)["mass"] == pytest.approx(wanted["mass"], rel=1e-8)
+    same(rigid_inertia(made)["I_rr"], wanted["I_rr"], 1e-8)
+
+
+def test_modes_at_nodes_on_a_line() -> None:
+    """A straight shaft: only rotations tell how it turns about itself."""
+    x = np.linspace(0, 1, 5)
+    node, component = np.repeat(np.arange(5), 6), np.tile(np.arange(6), 5)
+    empty = NodalModel(np.arange(1, 6), np.outer(x, [1, 0, 0]), node, component, None, None)
+    M6 = np.diag([2.0, 2, 2, 0.01, 2 / 3, 2 / 3])
+    M6[1, 5] = M6[5, 1] = 1.0
+    M6[2, 4] = M6[4, 2] = -1.0
+    rigid = np.linalg.solve(np.linalg.cholesky(M6), empty.rigid().T).T
+    bent = np.where(component == 2, np.cos(2 * np.pi * x[node]), 0.0)
+    squares = np.r_[np.zeros(6), 1e4]
+    model = replace(empty, modes=np.column_stack([rigid, bent]), squares=squares)
+    made = rigid_inertia(fe_model(model, []))
+    assert made["mass"] == pytest.approx(2.0)
+    same(made["I_rr"], np.diag([0.01, 2 / 3, 2 / 3]), 1e-9)
+    flat = component < 3
+    assert model.modes is not None
+    without = replace(model, node=node[flat], component=component[flat], modes=model.modes[flat])
+    with pytest.raises(SuppleError, match="nodes on a line need rotations"):
+        fe_model(without, [])
+
+
+# CalculiX ---------------------------------------------------------------------------------------------------------------
+
+
+def test_calculix_files_that_hold_something_else(whole: Path, tmp_path: Path) -> None:
+    """Matrices of shells, whose expanded nodes have their parent's number, and binary results."""
+    for name in ("bar.sti", "bar.mas", "bar.inp", "barm.dat", "barm.frd"):
+        (tmp_path / name).write_bytes((whole / name).read_bytes())
+    text = (tmp_path / "barm.frd").read_text()
+    heading = next(line for line in text.splitlines() if line.startswith("    2C"))
+    (tmp_path / "barm.frd").write_text(text.replace(heading, heading[:-1] + "3"))
+    with pytest.raises(SuppleError, match=r"barm\.frd:\d+: is binary"):
+        calculix.read_results(tmp_path / "barm.frd")
+    lines = (whole / "bar.dof").read_text().splitlines()
+    (tmp_path / "bar.dof").write_text("\n".join([*lines[:-1], lines[0]]) + "\n")
+    with pytest.raises(SuppleError, match="solids of shells and beams"):
+        calculix.read_matrices(tmp_path / "bar.sti", None)
+    extra = (tmp_path / "barm.dat").read_text()
+    (tmp_path / "barm.frd").write_text(text.replace("\n 9999", text[text.index("\n  100CL") :].rstrip()))
+    (tmp_path / "barm.dat").write_text(extra * 2)
+    with pytest.raises(SuppleError, match=r"one \*FREQUENCY step"):
+        calculix.read_results(tmp_path / "barm.frd")
+
+
 # Nastran ----------------------------------------------------------------------------------------------------------------
 
 
@@ -213,35 +268,6 @@ def test_punch_files(tmp_path: Path) -> None:
     same(reduced(back)[0].I_rr, reduced(bar())[0].I_rr, 1e-4)
 
 
-def test_grids_in_every_format(tmp_path: Path) -> None:
-    path = tmp_path / "grids.bdf"
-    path.write_text("GRID,1,,1.,2.0-1,3.5+1\nGRID,2,,4.,5.,6.\n$ comment\nGRID*  3  \n")
-    with pytest.raises(SuppleError, match=r"grids\.bdf:4"):
-        nastran.read_grids(path)
-    fields = ("GRID", "1", "", "1.", "2.0-1", "3.5+1")
-    path.write_text("".join(f"{x:<8}" for x in fields) + "\nGRID,2,,4.,5.,6.\n")
-    assert nastran.read_grids(path) == {1: [1.0, 0.2, 35.0], 2: [4.0, 5.0, 6.0]}
-    path.write_text("GRID,2,7,4.,5.,6.\n")
-    with pytest.raises(SuppleError, match="coordinate system"):
-        nastran.read_grids(path)
-
-
-def test_an_op2_file_of_nastran() -> None:
-    """full.op2 of pyyeti's own tests (MSC Nastran, a free frame of 49 nodes): six rigid modes, and inertia that all other
-    modes respect."""
-    pyyeti = pytest.importorskip("pyyeti")
-    path = Path(pyyeti.__file__).parent / "tests" / "nas2cam_extseout" / "full.op2"
-    if not path.exists():
-        pytest.skip("pyyeti came without its test files")
-    model = nastran.read_op2(path)
-    assert model.squares is not None and model.modes is not None
-    few = replace(model, modes=model.modes[:, :14], squares=model.squares[:14])
-    made = fe_model(few, [])
-    assert len(model.labels) == 49
-    assert np.sqrt(made.free_modes(1)[0][0]) / (2 * np.pi) == pytest.approx(1.6988, rel=1e-4)
-    assert rigid_inertia(made)["mass"] > 0
-
-
 # Broken files -------------------------------------------------------------------------------------------------------------
 
 
@@ -251,7 +277,7 @@ def writers() -> dict[str, tuple[str, Callable[[Path], Any]]]:
         "body": ("body.npz", read_body),
         "uff": ("bar.uff", lambda p: read_fe(FeFile(p))),
         "pch": ("bar.pch", lambda p: read_fe(FeFile(p))),
-        "bdf": ("bar.bdf", nastran.read_grids),
+        "bdf": ("bar.bdf", bulk_data.read_grids),
         "sti": ("bar.sti", lambda p: read_fe(FeFile(p))),
         "frd": ("barm.frd", lambda p: read_fe(FeFile(p))),
         "mat": ("bar.mat", lambda p: read_fe(FeFile(p))),

@@ -6,6 +6,7 @@ import re
 import shutil
 import subprocess
 import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
@@ -13,10 +14,11 @@ from scipy import sparse
 
 from supple.errors import SuppleError
 from supple.robot.bodies.mesh_files import checked_file
-from supple.robot.bodies.nodal import MOST, NodalModel, check_model
+from supple.robot.bodies.nodal import MOST, NodalModel, check_model, without_still_nodes
 from supple.robot.bodies.record import Array
 
 _SECONDS = 600
+_INCLUDES = 8  # files within files
 
 
 def read_matrices(path: Path, nodes: Path | None) -> NodalModel:
@@ -46,7 +48,10 @@ def _coordinates(path: Path) -> tuple[Array, Array]:
     if not 0 < len(label) <= MOST:
         raise SuppleError(f"{path.name}: has {len(label)} coordinates; 1 to {MOST} are read")
     if len(set(zip(label, component, strict=True))) != len(label):
-        raise SuppleError(f"{path.name}: names a coordinate twice")
+        raise SuppleError(
+            f"{path.name}: names a coordinate twice; CalculiX makes solids of shells and beams, and their matrices have no "
+            "nodes of their own: use solid elements, or modes (.frd)"
+        )
     return np.array(label), np.array(component)
 
 
@@ -81,6 +86,22 @@ def _is_entry(line: str) -> bool:
         return False
 
 
+def deck_lines(path: Path, depth: int = 0) -> Iterator[tuple[str, str]]:
+    """Lines of an input deck with where they stand, without comments; *INCLUDE is followed."""
+    for number, line in enumerate(checked_file(path).read_text(encoding="latin-1").split("\n"), start=1):
+        text, where = line.strip(), f"{path.name}:{number}"
+        if not text or text.startswith("**"):
+            continue
+        if not re.match(r"\*INCLUDE\b", text, re.IGNORECASE):
+            yield text, where
+            continue
+        name = re.search(r"INPUT\s*=\s*[\"']?([^\"',]+)", text, re.IGNORECASE)
+        other = path.parent / name[1].strip() if name else path
+        if depth >= _INCLUDES or other == path or not other.is_file():
+            raise SuppleError(f"{where}: {text[:80]!r} names no file that can be included")
+        yield from deck_lines(other, depth + 1)
+
+
 def read_nodes(path: Path) -> dict[int, list[float]]:
     """Node number -> x, y, z of an input deck (.inp) or a result file (.frd)."""
     checked_file(path)
@@ -88,20 +109,18 @@ def read_nodes(path: Path) -> dict[int, list[float]]:
         return _Results(path).nodes
     made: dict[int, list[float]] = {}
     inside = False
-    for number, line in enumerate(path.read_text(encoding="latin-1").splitlines(), start=1):
-        text = line.strip()
-        if not text or text.startswith("**"):
-            continue
+    for text, where in deck_lines(path):
         if text.startswith("*"):
-            word = text.split(",")[0].strip().upper()
-            inside = word == "*NODE"
+            inside = text.split(",")[0].strip().upper() == "*NODE"
             continue
         if inside:
             parts = [p.strip() for p in text.rstrip(",").split(",")]
             try:
-                made[int(parts[0])] = [float(p or 0) for p in (*parts[1:], "0", "0", "0")[:3]]
+                node, place = int(parts[0]), [float(p or 0) for p in (*parts[1:], "0", "0", "0")[:3]]
             except ValueError as error:
-                raise SuppleError(f"{path.name}:{number}: {text[:40]!r} is no node (number, x, y, z)") from error
+                raise SuppleError(f"{where}: {text[:40]!r} is no node (number, x, y, z)") from error
+            if made.setdefault(node, place) != place:
+                raise SuppleError(f"{where}: node {node} is given twice; write one part, not an assembly")
     if not made:
         raise SuppleError(f"{path.name}: holds no *NODE data")
     return made
@@ -115,7 +134,10 @@ def read_results(path: Path) -> NodalModel:
     results = _Results(checked_file(path))
     squares = _eigenvalues(path.with_suffix(".dat"))
     if len(squares) < len(results.modes):
-        raise SuppleError(f"{path.with_suffix('.dat').name}: has {len(squares)} eigenvalues for {len(results.modes)} modes")
+        raise SuppleError(
+            f"{path.with_suffix('.dat').name}: has {len(squares)} eigenvalues for {len(results.modes)} modes; "
+            "run one *FREQUENCY step"
+        )
     labels = np.array(sorted(results.modes[0]))
     for number, mode in enumerate(results.modes, start=1):
         if len(mode) != len(labels) or sorted(mode) != labels.tolist():
@@ -127,7 +149,7 @@ def read_results(path: Path) -> NodalModel:
     shapes = np.column_stack([np.concatenate([mode[int(n)] for n in labels]) for mode in results.modes])
     node, component = np.repeat(np.arange(len(labels)), 3), np.tile(np.arange(3), len(labels))
     made = NodalModel(labels, xyz, node, component, None, None, shapes, squares[: len(results.modes)])
-    return check_model(made, path.name)
+    return without_still_nodes(check_model(made, path.name))
 
 
 class _Results:
@@ -141,6 +163,8 @@ class _Results:
         ended = False
         for number, line in enumerate(path.read_text(encoding="latin-1").splitlines(), start=1):
             if line.startswith("    2C"):
+                if line[-1] not in "1":  # 0 is short, 2 and 3 are binary
+                    raise SuppleError(f"{self.file}:{number}: is binary or short; write it as text by *NODE FILE")
                 target = self.nodes
             elif line.startswith(" -4"):
                 target = None
@@ -155,7 +179,7 @@ class _Results:
                 node, values = self.entry(line, number)
                 target[node] = values
         if not self.nodes:
-            raise SuppleError(f"{self.file}: holds no nodes (block 2C); write it as ASCII by *NODE FILE")
+            raise SuppleError(f"{self.file}: holds no nodes (block 2C); write it by *NODE FILE")
         if not ended:
             raise SuppleError(f"{self.file}: has no end (9999); the file is cut off")
         if not self.modes:
@@ -197,10 +221,7 @@ def _eigenvalues(path: Path) -> Array:
 
 def run_matrices(deck: Path) -> NodalModel:
     """K and M that ccx assembles from the model part of an input deck (everything before its first *STEP)."""
-    checked_file(deck)
-    text = deck.read_text(encoding="latin-1")
-    if re.search(r"^\s*\*INCLUDE", text, re.IGNORECASE | re.MULTILINE):
-        raise SuppleError(f"{deck.name}: has an *INCLUDE; paste the other file into it")
+    text = "\n".join(line for line, _ in deck_lines(deck))
     model = re.split(r"^\s*\*STEP", text, maxsplit=1, flags=re.IGNORECASE | re.MULTILINE)[0]
     if re.search(r"^\s*\*BOUNDARY", model, re.IGNORECASE | re.MULTILINE):
         raise SuppleError(f"{deck.name}: holds the body by *BOUNDARY; a body must be free, its joint holds it")

@@ -47,8 +47,8 @@ def read_fe(given: FeFile) -> NodalModel:
     if suffix == ".pch":
         return _in_metres(nastran.read_punch(given.file, given.nodes), scale)
     if suffix == ".op2":
-        return _in_metres(nastran.read_op2(given.file), scale)
-    if suffix in (".uff", ".unv", ".uf"):
+        return _in_metres(nastran.read_op2(given.file, given.nodes), scale)
+    if suffix in (".uff", ".unv", ".uf") and given.elastic is None:
         return _in_metres(universal.read_universal(given.file), scale)
     if given.elastic is None:
         raise SuppleError(f"{given.file.name}: a mesh needs a material:")

@@ -16,6 +16,7 @@ Matrix = Any
 _DENSE = 500
 _ROUNDS = 8
 _SHIFT = 1e-12
+_MASSLESS = 1e-15  # 1 / w^2 against the largest: rounding of motions that move no mass
 NEGLIGIBLE = 1e-7  # a rigid motion's eigenvalue against the first elastic one
 
 
@@ -45,25 +46,32 @@ def _first_shift(K: Matrix, M: Matrix) -> float:
 def _solved(K: Matrix, M: Matrix, count: int, shift: float) -> tuple[Array, Array]:
     n = K.shape[0]
     if n <= max(_DENSE, 2 * count + 2):
-        dense_M, shifted = _dense(M), _dense(K) + shift * _dense(M)
-        try:
-            inverse, vectors = eigh((dense_M + dense_M.T) / 2, (shifted + shifted.T) / 2, driver="gvd")
-        except LinAlgError as error:
-            raise SuppleError(
-                "the stiffness matrix is not positive (loose parts, or a wrong sign); check the model"
-            ) from error
-        order = np.argsort(-inverse)[:count]
-        inverse, vectors = inverse[order], vectors[:, order]
+        inverse, vectors = _inverted(_dense(M), _dense(K) + shift * _dense(M))
+        inverse, vectors = inverse[:count], vectors[:, :count]
         if not (inverse > 0).all():
             raise SuppleError("the mass matrix carries fewer modes than were asked for; ask for fewer")
         values = 1 / inverse - shift
     else:
         rng = np.random.default_rng(1)
-        values, vectors = eigsh(sparse.csc_matrix(K), count, sparse.csc_matrix(M), sigma=-shift, v0=rng.standard_normal(n))
+        factor = factorised(K + shift * M)
+        solve = LinearOperator((n, n), factor.solve, dtype=float)
+        values, vectors = eigsh(
+            sparse.csc_matrix(K), count, sparse.csc_matrix(M), sigma=-shift, v0=rng.standard_normal(n), OPinv=solve
+        )
         order = np.argsort(values)
         values, vectors = values[order], vectors[:, order]
     masses = np.einsum("ik,ik->k", vectors, M @ vectors)
     return values, vectors / np.sqrt(masses)
+
+
+def _inverted(M: Array, K: Array) -> tuple[Array, Array]:
+    """All 1 / w^2, largest first, and vectors of a body that is held. M may be singular: some of them are zero then."""
+    try:
+        inverse, vectors = eigh((M + M.T) / 2, (K + K.T) / 2, driver="gvd")
+    except LinAlgError as error:
+        raise SuppleError("the stiffness matrix is not positive (loose parts, or a wrong sign); check the model") from error
+    order = np.argsort(-inverse)
+    return inverse[order], vectors[:, order]
 
 
 def _dense(A: Matrix) -> Array:
@@ -81,6 +89,8 @@ def elastic_modes(K: Matrix, M: Matrix, rigid: Array, count: int) -> tuple[Array
     R = orthonormal(rigid, M)
     for _ in range(_ROUNDS):
         values, vectors = _solved_without(K, M, R, more, shift)
+        if len(values) < count:
+            raise SuppleError(f"the mass matrix carries {len(values)} elastic modes only; ask for fewer")
         if 1e-8 * values[0] <= shift <= 10 * values[0] or values[0] < NEGLIGIBLE * values[-1]:
             break
         shift = 0.1 * values[0]
@@ -106,18 +116,25 @@ def orthonormal(R: Array, M: Matrix) -> Array:
 def factorised(A: Matrix) -> Any:
     """The factors of a symmetric positive matrix."""
     options = {"SymmetricMode": True}
-    return splu(sparse.csc_matrix(A), permc_spec="MMD_AT_PLUS_A", diag_pivot_thresh=0.0, options=options)
+    try:
+        return splu(sparse.csc_matrix(A), permc_spec="MMD_AT_PLUS_A", diag_pivot_thresh=0.0, options=options)
+    except RuntimeError as error:  # "Factor is exactly singular"
+        raise SuppleError(
+            "the matrices are singular: a coordinate has neither mass nor stiffness; leave it out, or check the model"
+        ) from error
 
 
 def _solved_without(K: Matrix, M: Matrix, R: Array, count: int, shift: float) -> tuple[Array, Array]:
-    """Modes M-orthogonal to R. Lanczos alone would miss some of six equal eigenvalues."""
+    """Modes M-orthogonal to R, fewer if M carries fewer. Lanczos alone would miss some of six equal eigenvalues."""
     n, free = K.shape[0], R.shape[1]
     MR = M @ R
     if n <= max(_DENSE, 2 * (count + free) + 2):
         stiff = _first_shift(K, M) / _SHIFT  # rigid motions become as stiff as the stiffest part
-        values, vectors = _solved(_dense(K) + stiff * MR @ MR.T, M, n, 0.0)
+        inverted, vectors = _inverted(_dense(M), _dense(K) + stiff * MR @ MR.T)
+        carried = inverted > _MASSLESS * inverted[0]
+        inverted, vectors = inverted[carried], vectors[:, carried] / np.sqrt(inverted[carried])
         elastic = np.flatnonzero(np.linalg.norm(MR.T @ vectors, axis=0) < 0.5)[:count]
-        return values[elastic], vectors[:, elastic]
+        return 1 / inverted[elastic], vectors[:, elastic]
     factor = factorised(K + shift * M)
 
     def inverse(b: Array) -> Array:

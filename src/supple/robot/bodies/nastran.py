@@ -1,170 +1,201 @@
-"""Nastran: modes of punch files (.pch) with the nodes of a bulk data file (.bdf), and of .op2 files through pyyeti."""
+"""Nastran: modes of punch files (.pch) and of binary results (.op2), with nodes of bulk data (.bdf)."""
 
 from __future__ import annotations
 
 import re
-import warnings
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
 from supple.errors import SuppleError
+from supple.robot.bodies import output2
+from supple.robot.bodies.bulk_data import number, read_grids
+from supple.robot.bodies.coordinate_systems import Systems
 from supple.robot.bodies.mesh_files import checked_file
-from supple.robot.bodies.nodal import NodalModel, check_model
+from supple.robot.bodies.nodal import NodalModel, check_model, without_still_nodes
 from supple.robot.bodies.record import Array
 
 _EIGENVALUE = re.compile(r"\$EIGENVALUE\s*=\s*(\S+)\s+MODE\s*=\s*(\d+)")
+_DECKS = (".bdf", ".dat", ".nas")
 
 
 def read_punch(path: Path, nodes: Path | None) -> NodalModel:
     """Mass-normalised modes of a punch file; nodes from a .bdf (same name if not given)."""
-    deck = nodes or path.with_suffix(".bdf")
-    places = read_grids(deck)
-    squares, modes = _modes(path)
-    labels = np.array(sorted(modes[0]))
-    for number, mode in enumerate(modes, start=1):
-        if sorted(mode) != labels.tolist():
-            raise SuppleError(f"{path.name}: mode {number} has other nodes than mode 1; the file is cut off or broken")
-    missing = [int(n) for n in labels if int(n) not in places]
-    if missing:
-        raise SuppleError(f"{deck.name}: has no GRID {missing[0]}, at which {path.name} gives modes")
-    xyz = np.array([places[int(n)] for n in labels])
-    shapes = np.column_stack([np.concatenate([mode[int(n)] for n in labels]) for mode in modes])
-    node, component = np.repeat(np.arange(len(labels)), 6), np.tile(np.arange(6), len(labels))
-    return _turning(NodalModel(labels, xyz, node, component, None, None, shapes, np.array(squares)), path.name)
-
-
-def _turning(model: NodalModel, file: str) -> NodalModel:
-    """The model without rotations that are all zero: nodes of solids do not turn."""
-    assert model.modes is not None
-    if not np.isfinite(model.modes).all():
-        raise SuppleError(f"{file}: a mode holds entries that are no finite numbers")
-    keep = model.component < 3
-    turns = np.abs(model.modes).max(axis=1) > 0
-    for a in np.unique(model.node[(model.component >= 3) & turns]):
-        keep |= model.node == a
-    return check_model(
-        NodalModel(
-            model.labels, model.xyz, model.node[keep], model.component[keep], None, None, model.modes[keep], model.squares
-        ),
-        file,
-    )
-
-
-def _modes(path: Path) -> tuple[list[float], list[dict[int, list[float]]]]:
     checked_file(path)
-    squares: list[float] = []
-    modes: list[dict[int, list[float]]] = []
-    inside = False
-    lines = path.read_text(encoding="latin-1").splitlines()
-    at = 0
-    while at < len(lines):
-        line = lines[at]
-        at += 1
-        if line.startswith("$"):
-            if line[1:].split(" ")[0].rstrip() in ("DISPLACEMENTS", "VELOCITY", "ACCELERATION", "ELEMENT", "SPCF", "OLOADS"):
-                inside = False
-            inside = inside or line.startswith("$EIGENVECTOR")
+    grids = read_grids(nodes or _deck(path))
+    squares, modes = _Punch(path).modes()
+    labels = np.array(sorted(modes[0]))
+    for k, mode in enumerate(modes, start=1):
+        if sorted(mode) != labels.tolist():
+            raise SuppleError(f"{path.name}: mode {k} has other nodes than mode 1; the file is cut off or broken")
+    shapes = np.array([[mode[int(n)] for n in labels] for mode in modes])  # modes x N x 6
+    shapes = shapes.transpose(1, 2, 0)
+    _check_scale(shapes, path.name)
+    return _model(labels, shapes, np.array(squares), grids, False, path.name)
+
+
+def _check_scale(shapes: Array, file: str) -> None:
+    """Modes (N x 6 x modes) given without generalised masses must be normalised by them."""
+    if (np.abs(np.abs(shapes).max(axis=(0, 1)) - 1) < 1e-6).all():
+        raise SuppleError(
+            f"{file}: every mode's largest displacement is 1, so the modes do not tell the mass; "
+            "use EIGRL with NORM=MASS, or the .op2 file with its LAMA table"
+        )
+
+
+def _deck(path: Path) -> Path:
+    """The bulk data of the same name."""
+    found = [path.with_suffix(s) for s in _DECKS if path.with_suffix(s).is_file()]
+    return found[0] if found else path.with_suffix(_DECKS[0])
+
+
+def _model(labels: Array, shapes: Array, squares: Array, grids: Systems, basic: bool, file: str) -> NodalModel:
+    """The model of shapes (N x 6 x modes) at GRIDs, turned to the basic system; fluid and still points left out."""
+    missing = [int(n) for n in labels if int(n) not in grids.grids]
+    if missing:
+        raise SuppleError(f"{grids.file}: has no GRID {missing[0]}, at which {file} gives modes")
+    if not np.isfinite(shapes).all():
+        raise SuppleError(f"{file}: a mode holds entries that are no finite numbers")
+    solid = np.array([grids.grids[int(n)].moves >= 0 for n in labels], dtype=bool)
+    labels, shapes = labels[solid], shapes[solid].astype(float)
+    if not len(labels):
+        raise SuppleError(f"{file}: gives modes at no GRID of a structure")
+    xyz = np.array([grids.place(int(n)) for n in labels])
+    for a, n in enumerate(labels):
+        if not basic and grids.grids[int(n)].moves:
+            R = grids.axes(int(n))
+            shapes[a, :3], shapes[a, 3:] = R @ shapes[a, :3], R @ shapes[a, 3:]
+    node, component = np.repeat(np.arange(len(labels)), 6), np.tile(np.arange(6), len(labels))
+    turns = np.abs(shapes[:, 3:]).max(axis=(1, 2)) > 0  # nodes of solids do not
+    keep = (component < 3) | turns[node]
+    modes = shapes.reshape(6 * len(labels), -1)
+    made = NodalModel(labels, xyz, node[keep], component[keep], None, None, modes[keep], squares)
+    return without_still_nodes(check_model(made, file))
+
+
+class _Punch:
+    """The eigenvectors of a punch file, block by block."""
+
+    def __init__(self, path: Path) -> None:
+        self.file = path.name
+        self.lines = [line[:72].rstrip() for line in path.read_text(encoding="latin-1").split("\n")]
+        self.squares: list[float] = []
+        self.shapes: list[dict[int, list[float]]] = []
+        self.subcases: set[str] = set()
+
+    def modes(self) -> tuple[list[float], list[dict[int, list[float]]]]:
+        """Eigenvalues, and the shapes as node -> six displacements."""
+        inside, at = False, 0
+        while at < len(self.lines):
+            line = self.lines[at]
+            at += 1
+            if line.startswith("$"):
+                inside = self._heading(line, inside, at)
+            elif inside and line:
+                at = self._row(at)
+        if not self.shapes or not self.shapes[0]:
+            raise SuppleError(
+                f"{self.file}: holds no eigenvectors; ask for them by DISPLACEMENT(PUNCH)=ALL in a SOL 103 run"
+            )
+        if len(self.subcases) > 1:
+            raise SuppleError(f"{self.file}: holds modes of {len(self.subcases)} subcases; run the free body alone")
+        return self.squares, self.shapes
+
+    def _heading(self, line: str, inside: bool, at: int) -> bool:
+        """Whether eigenvectors follow this line."""
+        name, _, value = line[1:].partition("=")
+        name = name.strip()
+        if name == "TITLE":
+            return False
+        if not value and not name.endswith("OUTPUT"):
+            return name == "EIGENVECTOR"
+        if not inside:
+            return False
+        if name.endswith("OUTPUT") and name != "REAL OUTPUT":
+            raise SuppleError(f"{self.file}:{at}: {name.lower()}; real normal modes (SOL 103) are needed")
+        if name == "POINT ID":
+            raise SuppleError(f"{self.file}:{at}: is sorted by nodes (SORT2); ask for DISPLACEMENT(SORT1, PUNCH)")
+        if name == "SUBCASE ID":
+            self.subcases.add(value.strip())
+        if name == "EIGENVALUE":
             found = _EIGENVALUE.match(line)
-            if found and inside:
-                squares.append(_number(found[1], path.name, at))
-                modes.append({})
-            continue
-        if not inside or not modes or not line.strip():
-            continue
+            if found is None:
+                raise SuppleError(f"{self.file}:{at}: {line[:60]!r} is no eigenvalue of a normal mode")
+            self.squares.append(number(found[1], f"{self.file}:{at}"))
+            self.shapes.append({})
+        return True
+
+    def _row(self, at: int) -> int:
+        """Reads the node of line `at` and its rotations; the number of lines read so far."""
+        line = self.lines[at - 1]
         node, kind = line[:10].strip(), line[10:18].strip()
         if not node.isdigit() or kind not in ("G", "S"):
-            raise SuppleError(f"{path.name}:{at}: {line[:40].strip()!r} is no node with its displacement")
-        if at >= len(lines) or not lines[at].startswith("-CONT-"):
-            raise SuppleError(f"{path.name}:{at}: node {node} lacks its rotations (-CONT-); the file is cut off or broken")
-        values = [_number(line[18 + 18 * k : 36 + 18 * k], path.name, at) for k in range(3)]
-        values += [_number(lines[at][18 + 18 * k : 36 + 18 * k], path.name, at + 1) for k in range(3)]
-        at += 1
+            raise SuppleError(f"{self.file}:{at}: {line[:40].strip()!r} is no node with its displacement")
+        if not self.shapes:
+            raise SuppleError(f"{self.file}:{at}: node {node} comes before any $EIGENVALUE")
+        if at >= len(self.lines) or not self.lines[at].startswith("-CONT-"):
+            raise SuppleError(f"{self.file}:{at}: node {node} lacks its rotations (-CONT-); the file is cut off or broken")
+        parts = [
+            (text[18 + 18 * k : 36 + 18 * k], n) for n in (at, at + 1) for text in (self.lines[n - 1],) for k in range(3)
+        ]
         if kind == "G":
-            modes[-1][int(node)] = values
-    if not modes or not modes[0]:
-        raise SuppleError(f"{path.name}: holds no eigenvectors; ask for them by DISPLACEMENT(PUNCH)=ALL in a SOL 103 run")
-    return squares, modes
+            self.shapes[-1][int(node)] = [number(text, f"{self.file}:{n}") for text, n in parts]
+        return at + 1
 
 
-def _number(text: str, file: str, line: int) -> float:
-    """A number as Nastran writes it: 1.0E+5, 1.0+5 or 1.0D+5."""
-    plain = re.sub(r"(?<=[0-9.])([-+]\d+)$", r"E\1", text.strip().replace("D", "E").replace("d", "E"))
-    try:
-        return float(plain)
-    except ValueError as error:
-        raise SuppleError(f"{file}:{line}: {text.strip()[:24]!r} is no number; the file is cut off or broken") from error
+def read_op2(path: Path, nodes: Path | None = None) -> NodalModel:
+    """Modes of an .op2 file of a free body; nodes from its GEOM1 table, or from a .bdf."""
+    modes: list[output2.ModeTable] = []
+    other: list[str] = []
+    values: list[dict[int, tuple[float, float]]] = []
+    places: list[Systems] = []
+    for table in output2.read_tables(path):
+        if re.match(r"B?O(UG|PHIG)", table.name):
+            kind = output2.mode_kind(table)
+            modes += [output2.mode_table(table, path.name)] if kind == "real" else []
+            other += [table.name] if kind == "other" else []
+        elif re.fullmatch(r"LAMA[S1]?", table.name):
+            values.append(output2.generalised_masses(table, path.name))
+        elif re.fullmatch(r"GEOM1[SN]?", table.name):
+            places.append(output2.geometry(table, path.name))
+    if not modes and other:
+        raise SuppleError(
+            f"{path.name}: table {other[0]} holds complex or buckling modes; normal modes (SOL 103) are needed"
+        )
+    if not modes:
+        raise SuppleError(
+            f"{path.name}: holds no modes (OUGV1); ask for DISPLACEMENT(PLOT)=ALL and PARAM,POST,-1 in SOL 103"
+        )
+    modes = [m for m in modes if not m.basic] or modes
+    if len(modes) > 1:
+        raise SuppleError(f"{path.name}: has {len(modes)} tables of modes; run one subcase without superelements")
+    inside = places and nodes is None
+    grids = _holding(places, modes[0].grids, path) if inside else read_grids(nodes or _deck(path))
+    return _from_tables(modes[0], values, grids, path.name)
 
 
-def read_grids(path: Path) -> dict[int, list[float]]:
-    """GRID number -> x, y, z in the basic system, from a bulk data file."""
-    checked_file(path)
-    made: dict[int, list[float]] = {}
-    lines = path.read_text(encoding="latin-1").splitlines()
-    at = 0
-    while at < len(lines):
-        number = at + 1
-        line = lines[at].split("$")[0].rstrip()
-        at += 1
-        name = re.split(r"[,\s]", line[:8].upper())[0]
-        if name == "GRID":
-            fields = line.split(",")[1:] if "," in line else [line[8 * k : 8 * k + 8] for k in range(1, 9)]
-        elif name == "GRID*":
-            following = lines[at] if at < len(lines) else ""
-            if not following.startswith("*"):
-                raise SuppleError(f"{path.name}:{number}: GRID* lacks its second line")
-            fields = [part[8 + 16 * k : 24 + 16 * k] for part in (line, following) for k in range(4)]
-            at += 1
-        else:
-            continue
-        texts = [f.strip() for f in (*fields, *[""] * 8)[:8]]
-        if not texts[0].isdigit():
-            raise SuppleError(f"{path.name}:{number}: GRID {texts[0]!r} has no number")
-        if texts[1] not in ("", "0") or texts[5] not in ("", "0", "-1"):
-            raise SuppleError(f"{path.name}:{number}: GRID {texts[0]} has a coordinate system of its own; use the basic one")
-        made[int(texts[0])] = [_number(t or "0.", path.name, number) for t in texts[2:5]]
-    if not made:
-        raise SuppleError(f"{path.name}: holds no GRID")
-    return made
+def _holding(places: list[Systems], labels: Array, path: Path) -> Systems:
+    """The GRIDs among which all labels are; superelements have a table each."""
+    fitting = [p for p in places if set(labels.tolist()) <= set(p.grids)]
+    if not fitting:
+        raise SuppleError(f"{path.name}: has modes at nodes that no table GEOM1 places; give the .bdf as nodes:")
+    return fitting[-1]
 
 
-def read_op2(path: Path) -> NodalModel:
-    """Modes and nodes of an .op2 file (PARAM, POST, -1) of a free body."""
-    checked_file(path)
-    try:
-        from pyyeti.nastran import op2
-    except ImportError as error:
-        raise SuppleError(".op2 files need pyyeti; install supple[nastran]") from error
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            data: dict[str, Any] = op2.rdparampost(str(path), get_ougs=True, get_mats=False, get_dr_tables=False)
-    except Exception as error:
-        detail = " ".join(str(error).split())[:120] or type(error).__name__
-        raise SuppleError(f"{path.name}: cannot be read as .op2: {detail}") from error
-    table = next((data[k] for k in ("ougv1", "oug1", "bophig", "bougv1") if k in data), None)
-    if table is None or data.get("lama") is None or data.get("uset") is None:
-        raise SuppleError(f"{path.name}: lacks modes (OUGV1), eigenvalues (LAMA) or nodes (BGPDT); use PARAM,POST,-1")
-    return _from_op2(table, data, path.name)
-
-
-def _from_op2(table: Any, data: dict[str, Any], file: str) -> NodalModel:
-    uset, lama = data["uset"], np.asarray(data["lama"], dtype=float)
-    label, dof = (np.asarray(table.index.get_level_values(k)).astype(int) for k in (0, 1))
-    known = {int(i): k for k, (i, d) in enumerate(uset.index) if int(d) == 1}
-    grids = np.array([n for n in np.unique(label) if int(n) in known and (dof[label == n] == 6).any()])
-    places = uset.to_numpy()[:, 1:].astype(float)
-    for n in grids:
-        if places[known[int(n)] + 1, 0] != 0:
-            raise SuppleError(f"{file}: node {n} moves in a coordinate system of its own; use the basic one")
-    xyz: Array = np.array([places[known[int(n)]] for n in grids])
-    rows = np.isin(label, grids)
-    node, component = np.searchsorted(grids, label[rows]), dof[rows] - 1
-    shapes = table.to_numpy().astype(float)[rows]
-    if shapes.shape[1] > len(lama):
-        raise SuppleError(f"{file}: has {shapes.shape[1]} modes but {len(lama)} eigenvalues")
-    used = lama[: shapes.shape[1]]
-    if not (used[:, 5] > 0).all():
+def _from_tables(
+    modes: output2.ModeTable, values: list[dict[int, tuple[float, float]]], grids: Systems, file: str
+) -> NodalModel:
+    given = np.array(modes.squares)
+    if not values:
+        _check_scale(modes.shapes, file)
+        values = [{n: (square, 1.0) for n, square in zip(modes.numbers, modes.squares, strict=True)}]
+    tables = [np.array([v[n] for n in modes.numbers]).T for v in values if set(modes.numbers) <= set(v)]
+    size = np.abs(given).max()  # LAMA of superelements may come first
+    fitting = [t for t in tables if np.abs(t[0] - given).max() <= 1e-5 * size]
+    if not fitting:
+        raise SuppleError(f"{file}: the eigenvalues (LAMA) do not belong to the modes of table {modes.name}")
+    squares, masses = fitting[-1]
+    if not (masses > 0).all():
         raise SuppleError(f"{file}: a mode has no generalised mass")
-    return _turning(NodalModel(grids, xyz, node, component, None, None, shapes / np.sqrt(used[:, 5]), used[:, 2]), file)
+    order = np.argsort(modes.grids, kind="stable")
+    return _model(modes.grids[order], modes.shapes[order] / np.sqrt(masses), squares, grids, modes.basic, file)

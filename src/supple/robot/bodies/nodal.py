@@ -15,6 +15,7 @@ from supple.robot.bodies.record import Array
 
 Matrix = Any
 MOST = 300_000  # coordinates of a model that is read
+_MASSES = 1000  # nodes that get a fitted mass; the rigid and modal masses, which are known, do not depend on it
 
 
 @dataclass(frozen=True)
@@ -109,6 +110,20 @@ def check_model(model: NodalModel, file: str) -> NodalModel:
     if len(np.unique(model.labels)) != len(model.labels):
         raise SuppleError(f"{file}: two nodes have the same number")
     return model
+
+
+def without_still_nodes(model: NodalModel) -> NodalModel:
+    """Modes without the nodes that no mode moves: a free body moves everywhere, loose nodes are not part of it."""
+    assert model.modes is not None
+    moved = np.abs(model.modes).max(axis=1, initial=0.0) > 0
+    part = np.unique(model.node[moved & (model.component < 3)])
+    if not len(part) or len(part) == len(model.labels):
+        return model
+    keep = np.isin(model.node, part)
+    return replace(
+        model, labels=model.labels[part], xyz=model.xyz[part], node=np.searchsorted(part, model.node[keep]),
+        component=model.component[keep], modes=model.modes[keep],
+    )  # fmt: skip
 
 
 # To a FeModel -----------------------------------------------------------------------------------------------------------
@@ -221,10 +236,20 @@ def _modal(model: NodalModel, attachments: Sequence[Attachment]) -> FeModel:
     if np.abs(squares[:6]).max() > 1e-4 * squares[6]:
         raise SuppleError("the first six modes are not rigid; solve the free body (no supports), rigid modes included")
     moving = model.component < 3
-    A, *_ = np.linalg.lstsq(rigid[moving], shapes[moving, :6], rcond=None)
-    miss = np.abs(rigid[moving] @ A - shapes[moving, :6]).max() / np.abs(shapes[moving, :6]).max()
-    if miss > 1e-2:
-        raise SuppleError(f"rigid modes that bend by {100 * miss:.0f} %: nodes and modes do not match")
+    A, _, rank, _ = np.linalg.lstsq(rigid[moving], shapes[moving, :6], rcond=1e-9)
+    if rank < 6:  # nodes on a line: only their rotations tell of the turn about it
+        A, _, rank, _ = np.linalg.lstsq(rigid, shapes[:, :6], rcond=1e-9)
+    if rank < 6 or np.linalg.matrix_rank(A, tol=1e-9 * np.linalg.norm(A)) < 6:
+        raise SuppleError(
+            "the first six modes are not the six rigid motions; nodes on a line need rotations, and mass about it"
+        )
+    misses = np.abs(rigid[moving] @ A - shapes[moving, :6]).max(axis=1) / np.abs(shapes[moving, :6]).max()
+    if misses.max() > 1e-2:
+        worst = model.labels[model.node[moving][int(np.argmax(misses))]]
+        raise SuppleError(
+            f"rigid modes that bend by {100 * misses.max():.0f} %, most at node {worst}: nodes and modes do not match, or "
+            "displacements are not along the model's axes"
+        )
     inverse = np.linalg.inv(A)
     M6 = inverse.T @ inverse  # of unit rigid motions
     elastic = shapes[:, 6:]
@@ -238,7 +263,7 @@ def _modal(model: NodalModel, attachments: Sequence[Attachment]) -> FeModel:
     sites = tuple(Site(a.name, a.position, np.asarray(_mean_rows(model, a) @ T)) for a in attachments)
     return FeModel(
         masses, K, sparse.csr_matrix(T), np.vstack([np.eye(6), np.zeros((N, 6))]), model.spin(), sites, points,
-        sparse.csr_matrix(drawn @ T), None, sparse.csr_matrix(known),
+        sparse.csr_matrix(drawn @ T), known_mass=sparse.csr_matrix(known),
     )  # fmt: skip
 
 
@@ -247,22 +272,34 @@ def _nodal_masses(model: NodalModel, M6: Array, T: Array, known: Array) -> Matri
     from scipy.optimize import nnls
 
     nodes = np.unique(model.node[model.component < 3])
+    nodes = nodes[_spread(model.xyz[nodes], _MASSES)]
     N = T.shape[1]
     scale = 1 / np.sqrt(np.diag(known))
     at = {int(a): k for k, a in enumerate(nodes)}
     pairs = np.triu_indices(N)
     A = np.zeros((len(pairs[0]), len(nodes)))
-    for i in np.flatnonzero(model.component < 3):
+    rows = np.flatnonzero((model.component < 3) & np.isin(model.node, nodes))
+    for i in rows:
         row = T[i] * scale
         A[:, at[int(model.node[i])]] += row[pairs[0]] * row[pairs[1]]
     b = (known * np.outer(scale, scale))[pairs]
-    if len(nodes) > 3000:
-        raise SuppleError(f"modes at {len(nodes)} nodes without a mass matrix; give the matrices, or modes at fewer nodes")
     found, _ = nnls(A, b, maxiter=20 * len(nodes))
     diagonal = np.zeros(len(model.node))
-    for i in np.flatnonzero(model.component < 3):
+    for i in rows:
         diagonal[i] = found[at[int(model.node[i])]]
     return sparse.diags(diagonal).tocsr()
+
+
+def _spread(xyz: Array, most: int) -> Array:
+    """Indices of at most so many points, each as far as can be from those before it."""
+    if len(xyz) <= most:
+        return np.arange(len(xyz))
+    chosen = [0]
+    away = np.linalg.norm(xyz - xyz[0], axis=1)
+    while len(chosen) < most:
+        chosen.append(int(np.argmax(away)))
+        away = np.minimum(away, np.linalg.norm(xyz - xyz[chosen[-1]], axis=1))
+    return np.sort(np.array(chosen))
 
 
 def chosen_nodes(model: NodalModel, where: Mapping[str, Any]) -> Array:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -9,46 +10,44 @@ import numpy as np
 from scipy import sparse
 
 from supple.errors import SuppleError
-from supple.robot.bodies.mesh_files import read_mesh
 from supple.robot.bodies.nodal import MOST, NodalModel
 from supple.robot.bodies.plate_mesh import skfem
 from supple.robot.bodies.record import Array
+from supple.robot.bodies.solid_mesh import read_solid
 
-_TETRA = {"tetra", "tetra10"}
-_HEX_ORDER = (0, 1, 3, 4, 2, 5, 7, 6)  # of scikit-fem, in corners of meshio
-_HEXA = {"hexahedron", "hexahedron20", "hexahedron27"}
+_HEX_ORDER = (0, 1, 3, 4, 2, 5, 7, 6)  # of scikit-fem, in corners of VTK
+_HEX_EDGES = ((0, 1), (1, 2), (2, 3), (3, 0), (4, 5), (5, 6), (6, 7), (7, 4), (0, 4), (1, 5), (2, 6), (3, 7))
 
 
 def solid_from_file(path: Path, E: float, nu: float, rho: float, scale: float = 1.0) -> NodalModel:
-    """The NodalModel of a mesh of tetrahedra or hexahedra, in any format meshio reads."""
-    mesh = read_mesh(path)
-    tetra = [np.asarray(b.data)[:, :4] for b in mesh.cells if b.type in _TETRA]
-    hexa = [np.asarray(b.data)[:, :8] for b in mesh.cells if b.type in _HEXA]
-    if bool(tetra) == bool(hexa):
-        kinds = ", ".join(sorted({b.type for b in mesh.cells})) or "no cells"
-        raise SuppleError(f"{path.name}: needs tetrahedra or hexahedra, one of the two; it has {kinds}")
+    """The NodalModel of a mesh of tetrahedra or hexahedra."""
+    mesh = read_solid(path)
     try:
-        return solid(np.asarray(mesh.points, dtype=float)[:, :3] * scale, np.vstack(tetra or hexa), E, nu, rho)
+        made = solid(mesh.points * scale, mesh.cells, E, nu, rho, mesh.numbers)
     except SuppleError as error:
         raise SuppleError(f"{path.name}: {error}") from error
+    return made
 
 
-def solid(points: Array, cells: Array, E: float, nu: float, rho: float) -> NodalModel:
-    """The NodalModel of corner points (P x 3) and cells (4 or 8 corners, in meshio's order)."""
+def solid(points: Array, cells: Array, E: float, nu: float, rho: float, numbers: Array | None = None) -> NodalModel:
+    """The NodalModel of points (P x 3, with their numbers, from 0 if not given) and cells in VTK's order.
+
+    Cells have 4 or 8 corners and straight edges, or 10 or 20 nodes, and their edges may be curved."""
     fem = skfem()
     corners = int(cells.shape[1])
     used, number = np.unique(cells, return_inverse=True)
     cells, points = np.reshape(number, (-1, corners)), points[used]
     size = float(np.abs(points - points.mean(axis=0)).max())
     try:
-        if corners == 4:
-            mesh, element = fem.MeshTet(points.T / size, cells.T), fem.ElementTetP2()
-        else:
-            mesh, element = fem.MeshHex(points.T / size, cells[:, list(_HEX_ORDER)].T), fem.ElementHex2()
+        mesh, element, order = _elements(fem, np.ascontiguousarray(points.T / size), cells)
         volumes = np.abs(mesh.mapping().detDF(np.full((3, 1), 0.25)))
         if not (volumes > 1e-12).all():
             raise ValueError(f"cell {int(np.argmin(volumes.min(axis=-1)))}")
-        basis = fem.Basis(mesh, element, intorder=4)
+        basis = fem.Basis(mesh, element, intorder=order)
+        det = mesh.mapping().detDF(basis.X)
+        folded = (det.min(axis=1) < 0) & (det.max(axis=1) > 0)
+        if corners in (10, 20) and folded.any():
+            raise ValueError(f"cell {int(np.argmax(folded))} is curved until it folds")
     except Exception as error:  # scikit-fem says what it finds by bare exceptions
         detail = " ".join(str(error).split())[:80]
         raise SuppleError(f"a cell of the mesh has no volume, or its corners are mixed up ({detail})") from error
@@ -66,15 +65,44 @@ def solid(points: Array, cells: Array, E: float, nu: float, rho: float) -> Nodal
         blocks[c][c] = blocks[c][c] + mu * every
     N = int(basis.N)
     xyz = basis.doflocs.T * size
-    labels = _labels(xyz, points, used)
+    labels = _labels(xyz, points, used if numbers is None else np.asarray(numbers)[used])
     return NodalModel(
         labels, xyz, np.tile(np.arange(N), 3), np.repeat(np.arange(3), N),
         sparse.block_diag([m, m, m], format="csr"), sparse.csr_matrix(sparse.bmat(blocks)),
     )  # fmt: skip
 
 
+def _elements(fem: Any, points: Array, cells: Array) -> tuple[Any, Any, int]:
+    """The mesh of scikit-fem, its element, and the order of integration."""
+    corners = cells.shape[1]
+    if corners in (8, 20):
+        used, number = np.unique(cells[:, list(_HEX_ORDER)], return_inverse=True)
+        mesh = fem.MeshHex(np.ascontiguousarray(points[:, used]), np.ascontiguousarray(number.reshape(-1, 8).T))
+        return (mesh, fem.ElementHex2(), 4) if corners == 8 else (_curved(fem, mesh, points, cells), fem.ElementHex2(), 6)
+    if corners == 4:
+        return fem.MeshTet(points, np.ascontiguousarray(cells.T)), fem.ElementTetP2(), 4
+    return fem.MeshTet2(points, np.ascontiguousarray(cells.T)), fem.ElementTetP2(), 6
+
+
+def _curved(fem: Any, mesh: Any, points: Array, cells: Array) -> Any:
+    """Hexahedra of 27 nodes that have the shape of those of 20."""
+    natural = np.zeros((20, 3))  # of VTK's nodes, from -1 to 1
+    natural[list(_HEX_ORDER)] = 2 * fem.ElementHex2.refdom.p.T - 1
+    natural[8:] = [(natural[a] + natural[b]) / 2 for a, b in _HEX_EDGES]
+    at = 2 * fem.ElementHex2.doflocs - 1
+    factors = 1 + at[:, None, :] * natural  # 27 x 20 x 3
+    bubbles = np.where(natural == 0, 1 - at[:, None, :] ** 2, factors)
+    weights = np.where(
+        np.arange(20) < 8, factors.prod(axis=2) * ((at[:, None, :] * natural).sum(axis=2) - 2) / 8, bubbles.prod(axis=2) / 4
+    )
+    made = fem.MeshHex2.from_mesh(mesh)
+    places = made.doflocs.copy()
+    places[:, made.dofs.element_dofs] = np.einsum("kn,dcn->dkc", weights, points[:, cells])
+    return replace(made, doflocs=places)
+
+
 def _labels(xyz: Array, points: Array, used: Array) -> Array:
-    """Corners keep the numbers of the mesh file (from 0); nodes between them get the numbers after those."""
+    """Nodes of the mesh file keep their numbers; nodes between them get the numbers after those."""
     from scipy.spatial import cKDTree
 
     away, near = cKDTree(xyz).query(points)

@@ -1,7 +1,8 @@
 """Universal files (UFF): nodes of datasets 15 and 2411, modes of datasets 55 and 2414; models' modes written to them.
 
 Shapes and places are written with 17 digits, as readers that split at blanks take them, and so are frequencies, in the last
-ID line; the 13-character fields of other writers are read too. Units are SI unless a dataset 164 says otherwise.
+ID line; the 13-character fields of other writers are read too. Units are SI unless a dataset 164 says otherwise. Shapes are
+along global axes by definition (data characteristics 2 and 3); places of dataset 15 are in systems of dataset 18.
 """
 
 from __future__ import annotations
@@ -15,10 +16,15 @@ import numpy as np
 
 from supple.errors import SuppleError
 from supple.robot.bodies.mesh_files import checked_file
-from supple.robot.bodies.nodal import NodalModel, check_model
+from supple.robot.bodies.nodal import NodalModel, check_model, without_still_nodes
 from supple.robot.bodies.record import Array
 
 _NUMBER = re.compile(r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eEdD][-+]?\d+)?")
+_MARK = re.compile(r"^[ \t]*-1[ \t\r]*$", re.MULTILINE)
+_AFTER_BYTES = re.compile(r"\s*-1[ \t\r]*$", re.MULTILINE)
+_NORMAL_MODE, _DISPLACEMENT = 2, (0, 8)
+_BEAMS = (11, 21, 22, 23, 24)  # descriptors of elements with a line of their own for orientations
+_ANALYSES = {1: "static", 3: "complex", 4: "transient", 5: "frequency response", 6: "buckling", 7: "complex"}
 
 
 @dataclass(frozen=True)
@@ -40,8 +46,10 @@ def read_universal(path: Path) -> NodalModel:
     checked_file(path)
     nodes: dict[int, list[float]] = {}
     modes: list[_Mode] = []
+    turned: set[int] = set()  # systems of dataset 18 that are not the global one
+    other: set[str] = set()
     length = force = 1.0
-    for dataset in _datasets(path.read_text(encoding="latin-1"), path.name):
+    for dataset in _datasets(path.read_bytes().decode("latin-1"), path.name):
         where = f"{path.name}: dataset {dataset.kind} from line {dataset.first}"
         try:
             if dataset.kind == 164:
@@ -49,16 +57,65 @@ def read_universal(path: Path) -> NodalModel:
                 length, force = 1 / factors[0], 1 / factors[1]
                 if not (1e-6 < length < 1e6 and 1e-9 < force < 1e9):
                     raise ValueError("no factors of length and force")
+            elif dataset.kind == 18:
+                turned |= _systems_18(dataset)
             elif dataset.kind == 15:
-                nodes |= _nodes_15(dataset)
+                nodes |= _nodes_15(dataset, turned)
             elif dataset.kind == 2411:
                 nodes |= _nodes_2411(dataset)
+            elif dataset.kind == 2412:
+                other.add("a mesh, which needs a material:")
             elif dataset.kind in (55, 2414):
-                modes.append(_mode(dataset))
+                header = _header(dataset)
+                if header.other:
+                    other.add(header.other)
+                else:
+                    modes.append(_mode(dataset, header))
         except (IndexError, ValueError, ZeroDivisionError, OverflowError) as error:
             raise SuppleError(f"{where}: is broken or cut off: {error}") from error
+    if nodes and not modes and other:
+        raise SuppleError(
+            f"{path.name}: holds no normal modes at nodes (dataset 55 or 2414), only {', '.join(sorted(other))}"
+        )
     model = _model(nodes, modes, path.name)
     return model if length == force == 1.0 else model.in_units(length, length * force)
+
+
+def read_elements(path: Path) -> tuple[dict[int, list[float]], list[tuple[int, list[int]]]]:
+    """Nodes, and elements (dataset 2412) as descriptors and nodes."""
+    checked_file(path)
+    nodes: dict[int, list[float]] = {}
+    elements: list[tuple[int, list[int]]] = []
+    length = 1.0
+    for dataset in _datasets(path.read_bytes().decode("latin-1"), path.name):
+        try:
+            if dataset.kind == 164:
+                length = 1 / _floats(dataset.lines[1])[0]
+            elif dataset.kind == 15:
+                nodes |= _nodes_15(dataset, set())
+            elif dataset.kind == 2411:
+                nodes |= _nodes_2411(dataset)
+            elif dataset.kind == 2412:
+                elements += _elements_2412(dataset)
+        except (IndexError, ValueError, ZeroDivisionError, OverflowError) as error:
+            where = f"{path.name}: dataset {dataset.kind} from line {dataset.first}"
+            raise SuppleError(f"{where}: is broken or cut off: {error}") from error
+    if not nodes or not elements:
+        raise SuppleError(f"{path.name}: holds neither normal modes (dataset 55 or 2414) nor a mesh (2411 and 2412)")
+    return {n: [length * x for x in place] for n, place in nodes.items()}, elements
+
+
+def _elements_2412(dataset: _Dataset) -> list[tuple[int, list[int]]]:
+    made, at, lines = [], 0, dataset.lines
+    while at < len(lines):
+        _, descriptor, _, _, _, count = (int(x) for x in lines[at].split())
+        at += 2 if descriptor in _BEAMS else 1
+        found: list[int] = []
+        while len(found) < count:
+            found += [int(x) for x in lines[at].split()]
+            at += 1
+        made.append((descriptor, found))
+    return made
 
 
 def _model(nodes: dict[int, list[float]], modes: list[_Mode], file: str) -> NodalModel:
@@ -85,41 +142,68 @@ def _model(nodes: dict[int, list[float]], modes: list[_Mode], file: str) -> Noda
     if not np.isfinite(shapes).all():
         raise SuppleError(f"{file}: a mode holds entries that are no finite numbers")
     squares = np.array([m.square for m in modes])
-    return check_model(NodalModel(labels, xyz, node, component, None, None, shapes, squares), file)
+    return without_still_nodes(check_model(NodalModel(labels, xyz, node, component, None, None, shapes, squares), file))
 
 
 def _datasets(text: str, file: str) -> Iterator[_Dataset]:
-    lines = text.splitlines()
-    at = 0
-    while at < len(lines):
-        if lines[at].strip() != "-1":
-            if lines[at].strip():
-                raise SuppleError(f"{file}:{at + 1}: a dataset must begin with -1, not {lines[at].strip()[:30]!r}")
-            at += 1
-            continue
-        if at + 1 >= len(lines) or not lines[at + 1].strip().split("b")[0].strip().isdigit():
-            raise SuppleError(f"{file}:{at + 2}: the number of a dataset is missing; the file is cut off or broken")
-        if "b" in lines[at + 1]:
-            raise SuppleError(f"{file}:{at + 2}: a binary dataset; write the file as text")
-        end = at + 2
-        while end < len(lines) and lines[end].strip() != "-1":
-            end += 1
-        if end >= len(lines):
-            raise SuppleError(f"{file}:{at + 2}: dataset {lines[at + 1].strip()} has no end (-1); the file is cut off")
-        yield _Dataset(int(lines[at + 1]), lines[at + 2 : end], at + 3)
-        at = end + 1
+    """The datasets of a file in text form; those in binary form (58b) are passed over."""
+    at, line = 0, 1
+    while (begin := _MARK.search(text, at)) is not None:
+        before = text[at : begin.start()]
+        if before.strip():
+            raise SuppleError(f"{file}:{line}: a dataset must begin with -1, not {before.strip().splitlines()[0][:30]!r}")
+        line += before.count("\n") + 1
+        head, _, _ = text[begin.end() + 1 : begin.end() + 200].partition("\n")
+        number = re.match(r"\s*(\d+)\s*(b?)", head)
+        if number is None:
+            raise SuppleError(f"{file}:{line}: the number of a dataset is missing; the file is cut off or broken")
+        start = begin.end() + len(head) + 2
+        bytes_end = _binary_end(text, start, head, f"{file}:{line}") if number[2] else start
+        end = (_AFTER_BYTES.match(text, bytes_end) if number[2] else None) or _MARK.search(text, bytes_end)
+        if end is None:
+            raise SuppleError(f"{file}:{line}: dataset {number[1]} has no end (-1); the file is cut off")
+        if not number[2]:
+            yield _Dataset(int(number[1]), [x.rstrip() for x in text[start : end.start()].rstrip().split("\n")], line + 1)
+        line += text.count("\n", begin.end() + 1, end.end()) + 1
+        at = end.end() + 1
+    if text[at:].strip():
+        raise SuppleError(f"{file}:{line}: a dataset must begin with -1, not {text[at:].strip().splitlines()[0][:30]!r}")
+
+
+def _binary_end(text: str, start: int, head: str, where: str) -> int:
+    """Where the bytes of a binary dataset end: its head says how many lines of text and how many bytes there are."""
+    numbers = [int(x) for x in re.findall(r"\d+", head)]
+    if len(numbers) < 5:
+        raise SuppleError(f"{where}: a binary dataset that does not say how long it is; write the file as text")
+    for _ in range(numbers[3]):
+        start = text.find("\n", start) + 1
+    return start + numbers[4]
 
 
 def _floats(line: str) -> list[float]:
     return [float(x.replace("D", "E").replace("d", "e")) for x in _NUMBER.findall(line)]
 
 
-def _nodes_15(dataset: _Dataset) -> dict[int, list[float]]:
+def _systems_18(dataset: _Dataset) -> set[int]:
+    """Numbers of the coordinate systems that are not the global one."""
+    made = set()
+    for k in range(0, len(dataset.lines) - 3, 4):
+        number, kind, *_ = _floats(dataset.lines[k])
+        origin, x, xz = np.array(_floats(dataset.lines[k + 2]) + _floats(dataset.lines[k + 3])).reshape(3, 3)
+        aligned = np.abs((x - origin)[1:]).max() + abs((xz - origin)[1]) < 1e-9 and (x - origin)[0] > 0 < (xz - origin)[2]
+        if kind != 0 or np.abs(origin).max() > 0 or not aligned:
+            made.add(int(number))
+    return made
+
+
+def _nodes_15(dataset: _Dataset, turned: set[int]) -> dict[int, list[float]]:
     made = {}
     for line in dataset.lines:
         values = _floats(line)
         if len(values) != 7:
             raise ValueError(f"{line.strip()[:40]!r} is no node (number, three codes, x, y, z)")
+        if int(values[1]) in turned:
+            raise ValueError(f"node {int(values[0])} is placed in coordinate system {int(values[1])}; use the global one")
         made[int(values[0])] = values[4:]
     return made
 
@@ -136,42 +220,66 @@ def _nodes_2411(dataset: _Dataset) -> dict[int, list[float]]:
     return made
 
 
-def _mode(dataset: _Dataset) -> _Mode:
+@dataclass(frozen=True)
+class _Header:
+    """What the head of a dataset 55 or 2414 says; `other` names what it holds instead of a normal mode."""
+
+    other: str
+    complex: bool
+    per: int  # components at a node
+    frequency: float
+    mass: float
+    start: int  # line of the first node
+
+
+def _header(dataset: _Dataset) -> _Header:
+    lines = dataset.lines
+    codes = [int(x) for x in _floats(lines[5 if dataset.kind == 55 else 8])]
+    _, analysis, characteristic, data, kind, per = codes
+    at_nodes = dataset.kind == 55 or int(_floats(lines[2])[0]) == 1
+    other = ""
+    if not at_nodes:
+        other = "data at elements"
+    elif analysis != _NORMAL_MODE:
+        other = f"{_ANALYSES.get(analysis, 'other')} results"
+    elif characteristic not in (0, 2, 3) or data not in _DISPLACEMENT:
+        other = "data of modes that are no displacements"
+    elif kind not in (2, 4, 5, 6):
+        raise ValueError(f"data of type {kind}")
+    if other:
+        return _Header(other, False, per, 0.0, 0.0, 0)
+    if dataset.kind == 55:
+        real = _floats(lines[7])
+        return _Header("", kind > 4, per, real[0], real[1], 8)
+    real = _floats(lines[11])
+    return _Header("", kind > 4, per, _precise(lines[7], real[1]), real[3], 13)
+
+
+def _mode(dataset: _Dataset, header: _Header) -> _Mode:
     """A normal mode at nodes."""
     lines = dataset.lines
-    if dataset.kind == 55:
-        codes = [int(x) for x in _floats(lines[5])]
-        analysis, kind, per = codes[1], codes[4], codes[5]
-        real = _floats(lines[7])
-        frequency, mass, start = real[0], real[1], 8
-    else:
-        codes = [int(x) for x in _floats(lines[8])]
-        analysis, kind, per = codes[1], codes[4], codes[5]
-        if int(_floats(lines[2])[0]) != 1:
-            raise ValueError("data that are not at nodes")
-        real = _floats(lines[11])
-        frequency, mass, start = _precise(lines[7], real[1]), real[3], 13
-    if analysis != 2:
-        raise ValueError("analysis data that are no normal mode")
-    if kind not in (2, 4):
-        raise ValueError("complex shapes; real normal modes are needed")
     values: dict[int, list[float]] = {}
-    at = start
+    at, count = header.start, header.per * (2 if header.complex else 1)
     while at < len(lines):
         label = lines[at].split()
         if len(label) != 1:
             raise ValueError(f"{lines[at].strip()[:40]!r} is no node number")
         at += 1
         found: list[float] = []
-        while len(found) < per:
+        while len(found) < count:
             found += _floats(lines[at])
             at += 1
-        if len(found) != per:
-            raise ValueError(f"node {label[0]} has {len(found)} values instead of {per}")
+        if len(found) != count:
+            raise ValueError(f"node {label[0]} has {len(found)} values instead of {count}")
         values[int(label[0])] = found
     if not values:
         raise ValueError("no node has values")
-    return _Mode((2 * np.pi * frequency) ** 2, mass, values)
+    if header.complex:  # some write real modes so
+        size = max(abs(x) for v in values.values() for x in v)
+        if max(abs(x) for v in values.values() for x in v[1::2]) > 1e-6 * size:
+            raise ValueError("a complex shape; real normal modes are needed")
+        values = {n: v[::2] for n, v in values.items()}
+    return _Mode((2 * np.pi * header.frequency) ** 2, header.mass, values)
 
 
 def _precise(title: str, frequency: float) -> float:
