@@ -113,7 +113,19 @@ def test_a_real_process_ends_without_traceback(tmp_path: Path) -> None:
 def test_robots_as_json_names_the_gallery() -> None:
     rows = strict(run("robots", "--json").stdout)
     assert [row["name"] for row in rows] == pipeline.gallery()
-    assert all(row.keys() == {"name", "space", "about"} and row["about"] for row in rows)
+    assert all(row.keys() == {"name", "space", "about", "motions"} and row["about"] for row in rows)
+
+
+def test_the_only_motion_of_a_robot_needs_no_name(tmp_path: Path) -> None:
+    several = run("simulate", "gough_stewart")
+    assert several.exit_code == 2
+    assert "choose a motion of gough_stewart by --motion; it has: quintic, controlled" in several.output
+    text = pipeline.locate("cantilever").read_text(encoding="utf-8")
+    (tmp_path / "still.yaml").write_text(text[: text.index("motions:")], encoding="utf-8")
+    assert "its file has none; name a file (.yaml, .csv)" in run("simulate", str(tmp_path / "still.yaml")).output
+    listed = {row["name"]: row["motions"] for row in strict(run("robots", "--json").output)}
+    assert listed["cantilever"] == ["hammer"]
+    assert run("inverse", "cantilever").output.startswith("supple: 'hammer' has no path")
 
 
 @pytest.mark.parametrize("robot", ["cantilever", "bricard", "five_bar"])
@@ -192,3 +204,5 @@ def test_the_schema_is_printed_as_json() -> None:
 
 def test_the_version_is_a_version() -> None:
     assert re.search(r"\d+\.\d+", run("--version").stdout)
+    module = subprocess.run([sys.executable, "-m", "supple", "--version"], capture_output=True, text=True, check=True)
+    assert module.stdout == run("--version").stdout.replace("main", "supple")

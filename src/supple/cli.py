@@ -59,7 +59,8 @@ def robots(as_json: bool) -> None:
     rows = []
     for name in pipeline.gallery():
         robot = pipeline.describe(name).robot
-        rows.append({"name": name, "space": robot.space, "about": " ".join(robot.about.split())})
+        about = " ".join(robot.about.split())
+        rows.append({"name": name, "space": robot.space, "about": about, "motions": list(robot.motions)})
     if as_json:
         print_json(rows)
         return
@@ -303,6 +304,7 @@ def bodies(robot: str, settings: dict[str, str], files: dict[str, str], as_json:
     rows = [
         {"name": name, "mass": float(body.mass), "coordinates": len(body.coordinates)}
         | ({} if body.reduced is None else {"reduced": asdict(body.reduced)})
+        | ({"written": files[name]} if name in files else {})
         for name, (body, _) in found.items()
     ]
     if as_json:
@@ -311,6 +313,8 @@ def bodies(robot: str, settings: dict[str, str], files: dict[str, str], as_json:
     from supple.views.tables import print_bodies
 
     print_bodies(rows)
+    for name, file in files.items():
+        click.echo(f"wrote {name} to {file}")
 
 
 main.add_command(simulate)

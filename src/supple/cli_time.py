@@ -41,9 +41,8 @@ def _seconds(context: click.Context, option: click.Parameter, text: str | None) 
 
 motion_option = click.option(
     "--motion",
-    required=True,
     metavar="NAME|FILE",
-    help="A motion of the robot file, a motion file (.yaml) or a table (.csv).",
+    help="A motion of the robot file (default: its only one), a motion file (.yaml) or a table (.csv).",
 )
 duration_option = click.option("--duration", callback=_seconds, metavar="TIME", help="How long (default: the motion's own).")
 every_option = click.option(
@@ -89,7 +88,7 @@ plot_option = click.option("--plot", type=click.Path(path_type=Path), metavar="F
 @click.option("--resume", is_flag=True, help="Go on where an interrupted or killed run of the same command stopped.")
 @json_option
 def simulate(
-    robot: str, motion: str, duration: float | None, method: str, step: float | None, tol: float | None, rho: float,
+    robot: str, motion: str | None, duration: float | None, method: str, step: float | None, tol: float | None, rho: float,
     cutoff: float, every: float, controller: str | None, start: str, rigid: bool, formulation: str, settings: dict[str, str],
     vary: dict[str, str], threads: int | None, output: Path | None, plot: Path | None, resume: bool, as_json: bool,
 ) -> None:  # fmt: skip
@@ -100,6 +99,7 @@ def simulate(
     if tol is not None and not tol > 0:
         raise SuppleError(f"--tol {tol:g}: must be above zero")
     chosen = Settings(method, tol or 0.0, step or 0.0, rho=rho, every=every, cutoff=cutoff)
+    motion = motion or _only_motion(robot, settings)
     with _bar(f"{robot} {motion}") as report:
         made = _made(robot, motion, controller, settings, duration, start, rigid, formulation, vary)
         result = _run(made, chosen, threads, output, resume, report)
@@ -122,7 +122,7 @@ def simulate(
 @plot_option
 @json_option
 def inverse(
-    robot: str, motion: str, duration: float | None, quasi_static: bool, tol: float | None, every: float, rigid: bool,
+    robot: str, motion: str | None, duration: float | None, quasi_static: bool, tol: float | None, every: float, rigid: bool,
     formulation: str, settings: dict[str, str], output: Path | None, plot: Path | None, as_json: bool,
 ) -> None:  # fmt: skip
     """Forces and torques that make the actuators follow a motion, and how the bodies bend."""
@@ -131,6 +131,7 @@ def inverse(
     _writable(output, plot)
     if tol is not None and not tol > 0:
         raise SuppleError(f"--tol {tol:g}: must be above zero")
+    motion = motion or _only_motion(robot, settings)
     with _bar(f"{robot} {motion}") as report:
         made = _made(robot, motion, None, settings, duration, "equilibrium", rigid, formulation, {}, prescribed=True)
         method = "quasi_static" if quasi_static else "generalised_alpha"
@@ -141,6 +142,18 @@ def inverse(
 
         save(result, output)
     _show(result, output, plot, as_json)
+
+
+def _only_motion(robot: str, settings: dict[str, str]) -> str:
+    """The name of the robot's motion, if there is one only."""
+    from supple import pipeline
+
+    description = pipeline.describe(robot, settings).robot
+    if len(description.motions) != 1:
+        known = ", ".join(description.motions)
+        choice = f"it has: {known}" if known else "its file has none; name a file (.yaml, .csv)"
+        raise SuppleError(f"choose a motion of {description.name} by --motion; {choice}")
+    return str(next(iter(description.motions)))
 
 
 def _made(

@@ -71,6 +71,8 @@ def written_whole(path: Path, write: Callable[[Path], None]) -> None:
         os.close(handle)
         try:
             write(Path(name))
+            with open(name, "r+b") as made:
+                os.fsync(made.fileno())
             os.chmod(name, 0o666 & ~_umask())  # as any new file, not as a temporary one
             os.replace(name, path)
         finally:
@@ -131,30 +133,31 @@ def _mat(simulation: Simulation, file: Path) -> None:
 class Checkpoints:
     """A folder beside the result that holds the state and the samples of a simulation under way.
 
-    Samples are appended; the state, which says how many of them count, is replaced in one step."""
+    Samples are only ever appended; the state, which says how many of them count, is replaced in one step. So a
+    checkpoint costs what is new, and is whole at any moment."""
 
     def __init__(self, result: Path, fingerprint: str) -> None:
         self.folder = result.with_name(result.name + ".part")
         self.fingerprint = fingerprint
-        self._written: dict[int, int] = {}
 
-    def keep(self, block: int, state: bytes, samples: Array, notes: Any) -> None:
+    def keep(self, block: int, state: bytes, before: int, samples: Array, notes: Any) -> None:
+        """Add samples (count, lanes, row), `before` of which there were already, and replace the state."""
         try:
             self.folder.mkdir(parents=True, exist_ok=True)
-            done = self._written.get(block, 0)
-            file = self.folder / f"samples-{block}.f64"
-            with file.open("r+b" if done else "wb") as stream:
-                stream.truncate(done * samples[0].nbytes)
-                stream.seek(0, os.SEEK_END)
-                stream.write(np.ascontiguousarray(samples[done:], dtype=float).tobytes())
+            file = self.folder / f"state-{block}.npz"
+            if before == 0:
+                file.unlink(missing_ok=True)  # of an earlier simulation
+            with (self.folder / f"samples-{block}.f64").open("r+b" if before else "wb") as stream:
+                stream.seek(before * samples.itemsize * int(np.prod(samples.shape[1:])))
+                stream.write(np.ascontiguousarray(samples, dtype=float).tobytes())
                 stream.flush()
                 os.fsync(stream.fileno())
-            about = {"fingerprint": self.fingerprint, "shape": list(samples.shape), "notes": notes}
+            shape = [before + len(samples), *samples.shape[1:]]
+            about = {"fingerprint": self.fingerprint, "shape": shape, "notes": notes}
             written_whole(
-                self.folder / f"state-{block}.npz",
+                file,
                 lambda path: np.savez(path, about=np.array(json.dumps(about)), state=np.frombuffer(state, dtype=np.uint8)),
             )
-            self._written[block] = len(samples)
         except OSError as problem:
             raise SuppleError(
                 f"the checkpoint in {self.folder} cannot be written: {problem.strerror or problem}; "
@@ -179,7 +182,6 @@ class Checkpoints:
                 f"{self.folder} belongs to another simulation (robot, motion or options differ); "
                 "give the same ones, or start again without --resume"
             )
-        self._written[block] = len(samples)
         return state, samples, about["notes"]
 
     def there(self) -> bool:

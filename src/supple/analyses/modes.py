@@ -187,7 +187,13 @@ def _drawing(model: Model, q: Array, shapes: Array) -> Drawing:
     points = model.call("outline", q=q)
     moves = model.call("outline_gradient", q=q, direction=shapes.T)
     keys = [f"frame{i}" for i in range(len(frames))]
+    breaks = tuple(_breaks(f.body.outline, len(points[k])) for f, k in zip(frames, keys, strict=True))
     return Drawing(
         tuple(f.name for f in frames), tuple(f.body.flexible and f.body.outline is not None for f in frames),
-        tuple(points[k] for k in keys), tuple(moves[k] for k in keys), model.mechanism.planar,
+        tuple(points[k] for k in keys), tuple(moves[k] for k in keys), model.mechanism.planar, breaks,
     )  # fmt: skip
+
+
+def _breaks(outline: Any, drawn: int) -> tuple[int, ...]:
+    """Points of a frame's drawing at which a new line begins; its outline comes last."""
+    return () if outline is None else tuple(drawn - len(outline.position) + k for k in outline.breaks)

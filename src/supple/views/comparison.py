@@ -69,22 +69,24 @@ def draw_comparison(found: Comparison, file: Path) -> Path:
     rows = [row for row in found.rows if not row.reason]
     places, names = np.arange(len(rows)), [row.formulation for row in rows]
     figure, (left, right) = plt.subplots(1, 2, figsize=(10, 1.5 + 0.45 * len(rows)), layout="constrained", sharey=True)
-    for offset, label, key in ((-0.25, "M", "mass_difference"), (0, "f", "force_difference"),
-                               (0.25, "Hz", "frequency_difference")):  # fmt: skip
-        sizes = [max(getattr(row, key) or 0.0, 1e-17) for row in rows]
+    for offset, label, key in ((-0.25, "mass matrix", "mass_difference"), (0, "forces", "force_difference"),
+                               (0.25, "frequencies", "frequency_difference")):  # fmt: skip
+        sizes = [getattr(row, key) or 0.0 for row in rows]
         left.barh(places + offset, sizes, 0.22, label=label, left=1e-17)
+    left.axvline(2.2e-16, color="#30455c", linewidth=0.8, linestyle=":", label="rounding")
     left.set_xscale("log")
     left.set_xlim(1e-17, 1)
     left.set_xlabel(f"relative difference from {found.reference}")
     left.set_yticks(places, names)
     left.invert_yaxis()
-    left.legend()
+    left.grid(axis="x", alpha=0.25)
+    left.legend(loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=4, frameon=False, fontsize=8)
     right.barh(places, [row.operations or 0 for row in rows], 0.5, color="#30455c")
     right.set_xlabel("operations of the tree's forces")
     right.margins(x=0.15)
     for place, row in zip(places, rows, strict=True):
         if row.microseconds is not None:
-            right.text(row.operations or 0, place, f" {row.microseconds:.2f} us", va="center", fontsize=8)
+            right.text(row.operations or 0, place, f" {row.microseconds:.2f} µs", va="center", fontsize=8)
     figure.suptitle(found.robot)
     try:
         figure.savefig(file, dpi=140)

@@ -32,6 +32,7 @@ def draw_mode(modes: Modes, number: int, file: Path, frames: int = 24) -> Path:
     if modes.damping_ratios[number - 1] > 0:
         title += f", damping {modes.damping_ratios[number - 1]:.2%}"
     axes.set_title(title, fontsize=11)
+    _key(figure, modes.drawing)
     amplitude = _amplitude(modes.drawing, number - 1)
     _lines(axes, modes.drawing, number - 1, 0.0, rest=True)
     try:
@@ -59,11 +60,24 @@ def _canvas(plt: Any, drawing: Drawing) -> tuple[Any, Any]:
     else:
         figure = plt.figure(figsize=(7.5, 6.5), layout="constrained")
         axes = figure.add_subplot(projection="3d")
-        axes.set_xlabel("x (m)")
-        axes.set_ylabel("y (m)")
-        axes.set_zlabel("z (m)")
+        axes.set_xlabel("x (m)", labelpad=12)
+        axes.set_ylabel("y (m)", labelpad=12)
+        axes.set_zlabel("z (m)", labelpad=8)
+        axes.locator_params(nbins=5)
+        axes.tick_params(labelsize=8)
         axes.view_init(elev=18, azim=-60)
     return figure, axes
+
+
+def _key(figure: Any, drawing: Drawing) -> None:
+    """What the colours mean, below the picture."""
+    from matplotlib.lines import Line2D
+
+    known = [("at rest", _REST, 1.2)]
+    known += [("flexible", _BENT, 2.4)] if any(drawing.flexible) else []
+    known += [("rigid", _STIFF, 1.6)] if not all(drawing.flexible) else []
+    lines = [Line2D([], [], color=colour, linewidth=width, label=name) for name, colour, width in known]
+    figure.legend(handles=lines, loc="outside lower center", ncols=len(lines), frameon=False, fontsize=8)
 
 
 def _plane(drawing: Drawing) -> tuple[int, int]:
@@ -85,13 +99,15 @@ def _amplitude(drawing: Drawing, mode: int) -> float:
 def _lines(axes: Any, drawing: Drawing, mode: int, amplitude: float, rest: bool = False) -> list[Any]:
     made = []
     axis_pair = _plane(drawing) if drawing.planar else (0, 1, 2)
-    for points, moves, flexible in zip(drawing.points, drawing.displacements, drawing.flexible, strict=True):
+    breaks = drawing.breaks or ((),) * len(drawing.points)
+    for points, moves, flexible, cuts in zip(drawing.points, drawing.displacements, drawing.flexible, breaks, strict=True):
         if len(points) < 2:
             continue
         x = points + amplitude * moves[mode]
         colour = _REST if rest else _BENT if flexible else _STIFF
         width = 1.2 if rest else 2.4 if flexible else 1.6
-        made += axes.plot(*(x[:, i] for i in axis_pair), color=colour, linewidth=width, solid_capstyle="round")
+        for line in np.split(x, cuts):
+            made += axes.plot(*(line[:, i] for i in axis_pair), color=colour, linewidth=width, solid_capstyle="round")
     return made
 
 

@@ -39,7 +39,8 @@ def _table(*columns: str, title: str | None = None) -> Table:
 def print_robots(rows: list[dict[str, Any]]) -> None:
     table = _table("robot", "space", "about")
     for row in rows:
-        table.add_row(escape(row["name"]), row["space"], escape(row["about"]))
+        motions = f" Motions: {', '.join(row['motions'])}." if row["motions"] else ""
+        table.add_row(escape(row["name"]), row["space"], f"{escape(row['about'])}[dim]{escape(motions)}[/dim]")
     _console().print(table)
 
 

@@ -11,7 +11,9 @@ from supple.errors import SuppleError
 from supple.results import Array, Simulation
 
 _MOST_LINES = 8
-_SMALL = 1e-10
+_SMALL = 1e-5  # of the largest line of a panel: those below are not drawn
+_ALIKE = 5e-3, 0.1  # of a panel's range, of a line's own movement: lines no further apart hide each other
+_FINE = 2e-4  # m: deformations below are drawn in µm
 
 
 def plot_simulation(simulation: Simulation, path: Path) -> None:
@@ -25,9 +27,12 @@ def plot_simulation(simulation: Simulation, path: Path) -> None:
     axes = figure.subplots(len(panels), 1, sharex=True, squeeze=False)[:, 0]
     for axis, (title, unit, lines) in zip(axes, panels, strict=True):
         _draw(axis, simulation.time, title, unit, lines)
-    axes[-1].set_xlabel("time (s)")
-    state = "" if simulation.complete else " (stopped early)"
-    figure.suptitle(f"{simulation.robot}: {simulation.motion}{state}", fontsize=11)
+    axes[-1].set_xlabel("time (s)", fontsize=9)
+    axes[-1].set_xlim(simulation.time[0], max(simulation.time[-1], simulation.time[0] + 1e-9))
+    figure.align_ylabels(axes)
+    runs = len(simulation.axes.get("run", ()))
+    state = (f", run 1 of {runs}, the others pale" if runs else "") + ("" if simulation.complete else " (stopped early)")
+    figure.suptitle(_plain(f"{simulation.robot}: {simulation.motion}{state}"), fontsize=11)
     try:
         figure.savefig(path, dpi=140)
     except (OSError, ValueError) as problem:
@@ -47,14 +52,17 @@ def _panels(s: Simulation) -> list[Panel]:
             made.append(("actuators", unit, [(n, s[f"position:{n}"]) for n in own]))
             force = {"m": "N", "rad": "N m"}[unit]
             made.append(("actuator forces" if unit == "m" else "actuator torques", force, [(n, s[f"tau:{n}"]) for n in own]))
-    for signal, title in (("point_acceleration", "acceleration"), ("point_deformation", "deformation")):
-        if signal in s.signals:
-            scale, unit = (1e3, "mm") if signal == "point_deformation" else (1.0, "m/s²")
-            made.append((f"{title} of points", unit, _point_lines(s, signal, scale)))
-    if "point_acceleration" not in s.signals:
+    if "point_acceleration" in s.signals:
+        made.append(("acceleration of points", "m/s²", _point_lines(s, "point_acceleration", 1.0)))
+    else:
         free = [n for n, kind in zip(s.axes["coordinate"], s.kinds, strict=True) if kind != "active"]
-        made.append(("coordinates", "m, rad", [(n, s[f"position:{n}"]) for n in free[:_MOST_LINES]]))
-    return [p for p in made if p[2]]
+        made.append(("coordinates", "m, rad", [(n, s[f"position:{n}"]) for n in free]))
+    if "point_deformation" in s.signals:
+        fine = np.nanmax(np.abs(s["point_deformation"]), initial=0.0) < _FINE
+        scale, unit = (1e6, "µm") if fine else (1e3, "mm")
+        made.append(("deformation of points", unit, _point_lines(s, "point_deformation", scale)))
+    nothing: Panel = ("nothing moves", "m", [("", np.zeros(len(s.time)))])
+    return [p for p in made if p[2]] or [nothing]
 
 
 def _units(s: Simulation, signal: str) -> tuple[str, ...]:
@@ -63,25 +71,45 @@ def _units(s: Simulation, signal: str) -> tuple[str, ...]:
 
 
 def _point_lines(s: Simulation, signal: str, scale: float) -> list[tuple[str, Array]]:
-    lines = []
-    for point in s.axes["point"]:
-        values = s[f"{signal}:{point}"]
-        for k, axis in enumerate("xyz"):
-            line = scale * values[..., k]
-            if np.nanmax(np.abs(line), initial=0.0) > _SMALL:
-                lines.append((f"{point} {axis}", line))
-    return lines[:_MOST_LINES]
+    """The axes along which points move, but for those that only rounding moves."""
+    values = scale * s[signal]
+    least = max(_SMALL * float(np.nanmax(np.abs(values), initial=0.0)), 1e-10)
+    lines = [
+        (f"{point} {axis}", values[..., i, k]) for i, point in enumerate(s.axes["point"]) for k, axis in enumerate("xyz")
+    ]
+    return [(name, line) for name, line in lines if np.nanmax(np.abs(line), initial=0.0) > least]
 
 
 def _draw(axis: Any, time: Array, title: str, unit: str, lines: list[tuple[str, Array]]) -> None:
-    for name, values in lines[:_MOST_LINES]:
+    drawn: list[Array] = []
+    shown_lines = lines[:_MOST_LINES]
+    span = max((float(np.nanmax(x) - np.nanmin(x)) for _, x in shown_lines), default=0.0)
+    for name, values in shown_lines:
         shown = values if values.ndim == 1 else values[:, 0]
-        (line,) = axis.plot(time, shown, linewidth=0.9, label=name.replace("_", r"\_") if "$" in name else name)
+        hidden = sum(_alike(shown, other, span) for other in drawn)
+        dashes = {"dashes": (4, 2 + 3 * hidden)} if hidden else {}  # what lies below shows through
+        (line,) = axis.plot(time, shown, linewidth=1.1 if hidden else 0.9, label=_plain(name), **dashes)
+        drawn.append(shown)
         if values.ndim > 1:  # several runs: the others pale behind
             axis.plot(time, values[:, 1:], linewidth=0.5, alpha=0.35, color=line.get_color())
     axis.set_ylabel(f"{title}\n({unit})", fontsize=9)
     axis.grid(alpha=0.25, linewidth=0.6)
     axis.tick_params(labelsize=8)
-    axis.legend(fontsize=7, ncols=min(4, len(lines)), loc="upper right", framealpha=0.7)
+    left_out = len(lines) - len(shown_lines)
+    axis.legend(
+        fontsize=7, loc="upper left", bbox_to_anchor=(1.0, 1.0), frameon=False, borderaxespad=0.2,
+        title=f"{left_out} more not drawn" if left_out > 0 else None, title_fontsize=7,
+    )  # fmt: skip
     for side in ("top", "right"):
         axis.spines[side].set_visible(False)
+
+
+def _alike(a: Array, b: Array, span: float) -> bool:
+    """Whether the eye takes two lines of a panel for one."""
+    apart = np.sqrt(np.nanmean((a - b) ** 2))
+    return bool(apart <= max(_ALIKE[0] * span, _ALIKE[1] * min(np.nanstd(a), np.nanstd(b))))
+
+
+def _plain(name: str) -> str:
+    """A name that matplotlib neither typesets nor leaves out of a legend."""
+    return name.replace("$", r"\$").removeprefix("_") or "-"

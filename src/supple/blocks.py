@@ -1,0 +1,178 @@
+"""`Block`: runs that are integrated side by side, how they start, go on from a checkpoint, and change free coordinates."""
+
+from __future__ import annotations
+
+import time as clock
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+import numpy as np
+
+from supple.backends.stepper import METHODS, Drive, Settings, State, Stepper
+from supple.errors import SuppleError
+from supple.model import observe
+from supple.model.algebra import Array
+from supple.simulator import Simulator
+
+LEAST = 0.02  # ratio of pivots below which other free coordinates are looked for
+_WORDS = {
+    "open_loops": "the loops cannot be closed any further: the motion reaches the edge of the workspace or a singular pose",
+    "ill_posed": "the pose is singular: the loops no longer say how the passive joints follow",
+    "diverged": "Newton's method does not converge, however small the step",
+    "not_a_number": "an acceleration is not a finite number",
+    "too_small": "the steps that the tolerance asks for became too small",
+    "interrupted": "it was interrupted",
+}
+
+
+class Keeper(Protocol):
+    """Keeps what was computed so far, so that a run that was killed can be resumed.
+
+    `keep` is given the samples that are new, and how many there were before them."""
+
+    def keep(self, block: int, state: bytes, before: int, samples: Array, notes: Any) -> None: ...
+    def kept(self, block: int) -> tuple[bytes, Array, Any] | None: ...
+
+
+@dataclass
+class Block:
+    """Runs that are computed side by side: one for each lane, the last ones repeated."""
+
+    number: int
+    runs: tuple[int, ...]
+    stepper: Stepper
+    state: State
+    samples: list[Array] = field(default_factory=list)
+    outcome: str = "yielded"
+    switched: float | None = None  # time of the last change of free coordinates
+    stretches: list[tuple[int, Stepper, Array]] = field(default_factory=list)  # rows with other free coordinates, before
+    kept: tuple[int, int] = (0, 0)  # entries of `samples`, and rows in them, that a checkpoint holds
+    begun: float = field(default_factory=clock.perf_counter)
+    earlier: float = 0.0  # s of computing before it was resumed
+
+    @property
+    def rows(self) -> Array:
+        return np.concatenate(self.samples)
+
+    def keep(self, keeper: Keeper) -> None:
+        """Hand over the state and what is new since the last time."""
+        entries, before = self.kept
+        fresh = np.concatenate([self.samples[0][:0], *self.samples[entries:]])
+        keeper.keep(self.number, self.state.data, before, fresh, self.notes())
+        self.kept = (len(self.samples), before + len(fresh))
+
+    def count(self) -> int:
+        """How many rows there are."""
+        entries, before = self.kept
+        return before + sum(len(x) for x in self.samples[entries:])
+
+    def notes(self) -> Any:
+        """What a checkpoint has to know besides state and samples."""
+        made = [[count, stepper.plant.tree is not None, tables.tolist()] for count, stepper, tables in self.stretches]
+        spent = self.earlier + clock.perf_counter() - self.begun
+        return {
+            "dense": self.stepper.plant.tree is not None, "switched": self.switched, "stretches": made, "spent": spent,
+        }  # fmt: skip
+
+    def observe(self, drive: Drive) -> tuple[Array, Array, Array]:
+        """q, v and a of all samples, each stretch with its own free coordinates."""
+        rows = self.rows
+        sides = np.where(rows[:, 0, 0] <= rows[0, 0, 0], 1.0, -1.0)
+        parts, first = [], 0
+        for count, stepper, tables in [*self.stretches, (len(rows), self.stepper, self.state["tables"])]:
+            part, then = slice(first, count), State(stepper)
+            then["live"], then["parameters"], then["tables"] = self.state["live"], self.state["parameters"], tables
+            parts.append(stepper.observe(then, drive, rows[part], sides[part]))
+            first = count
+        q, v, a = (np.concatenate([p[k] for p in parts]) for k in range(3))
+        return q, v, a
+
+
+def blocks_of(simulator: Simulator, settings: Settings, kept: Keeper | None) -> list[Block]:
+    """All runs of a simulation in blocks, at their start or as `kept` has them."""
+    count = len(simulator.runs)
+    lanes = 1 if count == 1 else 4 if count <= 4 else 8
+    stepper = simulator.stepper(lanes, settings.method == "gauss")
+    blocks = []
+    for number, first in enumerate(range(0, count, lanes)):
+        runs = tuple(min(first + k, count - 1) for k in range(lanes))
+        found = kept.kept(number) if kept is not None else None
+        if found is not None:
+            blocks.append(_resumed(simulator, settings, Block(number, runs, stepper, State(stepper)), *found))
+        else:
+            blocks.append(block_at_start(simulator, settings, number, runs))
+    return blocks
+
+
+def _resumed(simulator: Simulator, settings: Settings, block: Block, state: bytes, samples: Array, notes: Any) -> Block:
+    """A block as a checkpoint left it."""
+    gauss, lanes = settings.method == "gauss", block.stepper.lanes
+    if notes["dense"]:
+        block.stepper = simulator.stepper(lanes, gauss, dense=True)
+    if len(state) != block.stepper.size:
+        raise SuppleError("the checkpoint was made by another version of supple; start again without --resume")
+    block.state, block.samples, block.kept = State(block.stepper, state), [samples], (1, len(samples))
+    block.switched, block.earlier = notes.get("switched"), notes.get("spent", 0.0)
+    for count, dense, tables in notes["stretches"]:
+        block.stretches.append((count, simulator.stepper(lanes, gauss, dense=dense), np.array(tables)))
+    return block
+
+
+def block_at_start(simulator: Simulator, settings: Settings, number: int, runs: tuple[int, ...]) -> Block:
+    """Runs at their start, loops closed."""
+    stepper = simulator.stepper(len(runs), settings.method == "gauss")
+    own = [simulator.runs[k] for k in runs]
+    q, v = np.array([r.q for r in own]), np.array([r.v for r in own])
+    state = stepper.start(settings, simulator.drive, 0.0, q, v)
+    block = Block(number, runs, stepper, state)
+    outcome = stepper.begin(state, simulator.drive, np.array([r.parameters for r in own]))
+    if outcome != "fine":
+        raise SuppleError(why_stopped(simulator, block, outcome, 0.0))
+    block.samples.append(state.row()[None])
+    if not simulator.prescribed:
+        state["conditioning"][2] = min(LEAST, 0.1 * state["conditioning"][0])
+    return block
+
+
+def switch(simulator: Simulator, block: Block, drive: Drive) -> bool:
+    """Other coordinates as free ones, where those in use have become singular; False if it does not help.
+
+    The closed form knows one choice only, so the matrices of the tree take over."""
+    state = block.state
+    if simulator.prescribed or block.stepper.lanes > 1:
+        return False
+    q, v = state.lanes("q")[0], state.lanes("v")[0]
+    before = (block.count(), block.stepper, state["tables"].copy())
+    try:
+        split, free, dependent, turning = simulator.split(q)
+        if block.stepper.plant.tree is None:
+            block.stepper = simulator.stepper(1, state["method"][0] == METHODS["gauss"], dense=True)
+    except SuppleError:
+        return False
+    fresh = block.stepper.start(Settings(), drive, state.t, q, v)
+    fresh.take_over(state)
+    fresh["rows_ahead"], fresh["parameters"] = state["rows_ahead"], state["parameters"]
+    fresh.choose(free, dependent, split.rows, turning)
+    block.state = fresh
+    if block.stepper.again(fresh, drive) != "fine" or (block.switched is not None and state.t <= block.switched):
+        return False
+    fresh["conditioning"][2] = min(LEAST, 0.1 * fresh["conditioning"][0])
+    block.switched = state.t
+    block.stretches.append(before)
+    return True
+
+
+def why_stopped(simulator: Simulator, block: Block, outcome: str, t: float) -> str:
+    """Why a simulation ended early: when, where, and what to do."""
+    model = simulator.model
+    values = observe.coordinate_values(model, block.state.lanes("q")[0])
+    kinds = [c.kind for c in model.mechanism.coordinates]
+    wanted = "active" if "active" in kinds else "passive"
+    pose = ", ".join(f"{n} = {x:.6g}" for n, k, x in zip(model.names, kinds, values, strict=True) if k == wanted)
+    moving = simulator.motion.controller is None and block.state["method"][0] != METHODS["quasi_static"]
+    advice = (
+        ""
+        if not moving
+        else {"too_small": "; loosen --tol or choose --method gauss", "diverged": "; try a smaller --step"}.get(outcome, "")
+    )
+    return f"{model.mechanism.name}: stopped at t = {t:.6g} s, because {_WORDS.get(outcome, outcome)} ({pose}){advice}"

@@ -1,0 +1,82 @@
+"""Named signals over time, from what the integrators recorded."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from supple.blocks import Block
+from supple.model import observe
+from supple.model.algebra import Array
+from supple.results import Signal
+from supple.simulator import Simulator
+
+_FORCE = {"m": "N", "rad": "N m"}
+
+
+def observed(simulator: Simulator, blocks: list[Block]) -> tuple[Array, dict[str, Array]]:
+    """Time, and q, v, a and actuator forces (time, run, ...) of all runs."""
+    plant = blocks[0].stepper.plant
+    longest = max((b.rows for b in blocks), key=len)
+    time = longest[:, 0, 0]
+    parts: dict[str, list[Array]] = {"q": [], "v": [], "a": [], "tau": []}
+    for b in blocks:
+        rows = b.rows
+        beyond = ((0, len(time) - len(rows)), (0, 0))  # what a run that stopped early did not reach is not a number
+        q, v, a = b.observe(simulator.drive)
+        effort = rows[..., 1 + plant.nq + plant.nv :][..., : len(plant.torque)]
+        for k, run in enumerate(dict.fromkeys(b.runs)):
+            model, w = simulator.runs[run].model, simulator.loads_at(rows[:, 0, 0])
+            tau = observe.actuator_forces(model, q[:, k], v[:, k], a[:, k], w, [p.v for p in plant.given])
+            where = [int(np.flatnonzero(model.active == p.v)[0]) for p in plant.torque]
+            tau[:, where] = effort[:, k]
+            for key, x in (("q", q[:, k]), ("v", v[:, k]), ("a", a[:, k]), ("tau", tau)):
+                parts[key].append(np.pad(x, beyond, constant_values=np.nan))
+    return time, {k: np.stack(x, axis=1) for k, x in parts.items()}
+
+
+def signals_of(
+    simulator: Simulator, time: Array, parts: dict[str, Array]
+) -> tuple[dict[str, Signal], dict[str, tuple[str, ...]]]:
+    """Named signals of all runs, the axis `run` left out where there is only one."""
+    model, many = simulator.model, len(simulator.runs) > 1
+    mechanism = model.mechanism
+    names, units = tuple(model.names), tuple(c.unit for c in mechanism.coordinates)
+    active = tuple(names[i] for i in model.active)
+    axes: dict[str, tuple[str, ...]] = {"coordinate": names, "actuator": active, "axis": ("x", "y", "z")}
+    if many:
+        axes["run"] = tuple(str(k + 1) for k in range(len(simulator.runs)))
+    found: dict[str, list[Array]] = {}
+    for k, run in enumerate(simulator.runs):
+        for key, x in observe.seen(run.model, *(parts[p][:, k] for p in ("q", "v", "a"))).items():
+            found.setdefault(key, []).append(x)
+    found["tau"] = [parts["tau"][:, k] for k in range(len(simulator.runs))]
+    whole = {k: np.stack(x, axis=1) if many else x[0] for k, x in found.items()}
+    signals: dict[str, Signal] = {}
+
+    def add(key: str, dims: tuple[str, ...], unit: str | tuple[str, ...], about: str) -> None:
+        if key in whole and whole[key].size:
+            signals[key] = Signal(whole[key], (("run", *dims) if many else dims), unit, about)
+
+    add("position", ("coordinate",), units, "joint, platform and elastic coordinates; rotation vectors for ball joints")
+    add("velocity", ("coordinate",), tuple(f"{u}/s" for u in units), "their rates")
+    add("acceleration", ("coordinate",), tuple(f"{u}/s^2" for u in units), "their accelerations")
+    add("tau", ("actuator",), tuple(_FORCE[units[i]] for i in model.active), "forces and torques of the actuators")
+    if mechanism.points:
+        axes["point"] = tuple(mechanism.points)
+        add("point_position", ("point", "axis"), "m", "positions of the named points in the base")
+        add("point_velocity", ("point", "axis"), "m/s", "their velocities")
+        add("point_acceleration", ("point", "axis"), "m/s^2", "their accelerations")
+        add("point_deformation", ("point", "axis"), "m", "their distance from the robot that does not bend, actuators alike")
+    if "attachment_position" in whole:
+        axes["attachment"] = tuple(observe.attachments(model))
+        add("attachment_position", ("attachment", "axis"), "m", "positions of the places where loops close")
+        add("attachment_deformation", ("attachment", "axis"), "m", "their distance from the robot that does not bend")
+    for key, about in (
+        ("kinetic", "kinetic energy, motors included"),
+        ("elastic", "elastic energy"),
+        ("gravity", "energy of weight"),
+    ):
+        add(f"energy_{key}", (), "J", about)
+    add("power_lost", (), "W", "power lost by friction and damping")
+    add("closure", (), "m or rad", "largest opening of any loop")
+    return signals, axes

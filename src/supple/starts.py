@@ -1,0 +1,142 @@
+"""`Run`: the runs of a simulation, each with its robot and the state it starts from."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from supple import pipeline
+from supple.errors import RobotFileError, SuppleError
+from supple.expr.function import Array, kept_parameters
+from supple.expr.node import symbol
+from supple.model.algebra import least_squares
+from supple.model.equilibrium import equilibrium
+from supple.model.follow import follow
+from supple.model.model import Model
+from supple.model.posture import posture
+from supple.motion.description import Motion
+from supple.motion.trajectory import Trajectory
+from supple.plants import Kept
+from supple.robot.assemble import assemble
+
+
+@dataclass(frozen=True)
+class Run:
+    """One of several runs: its robot, the values of kept parameters, and the state it starts from."""
+
+    model: Model
+    parameters: tuple[float, ...]
+    q: Array
+    v: Array
+
+
+def started(
+    robot: str | Path, settings: Mapping[str, Any] | None, model: Model, motion: Motion, path: Trajectory | None,
+    begin: Mapping[str, float], start: str, vary: dict[str, Sequence[float]], formulation: str, rigid: bool,
+) -> tuple[tuple[Run, ...], Kept | None, Mapping[str, Sequence[float]]]:  # fmt: skip
+    """The runs of an ensemble (one without `vary`), and the equations in which varied parameters are symbols."""
+    lengths = {len(x) for x in vary.values()}
+    if len(lengths) > 1 or 0 in lengths:
+        raise SuppleError("varied values must be lists of the same length, one value for each run")
+    count = lengths.pop() if lengths else 1
+    known = pipeline.describe(robot, settings).parameters
+    names = [k for k in vary if k in known]
+    states = [k for k in vary if k not in known]
+    _check_starts(model, path, states)
+    kept = None
+    if names:
+        unseen = np.array([symbol(n) for n in names], dtype=object)
+        nominal = tuple(float(known[n].number) for n in names)
+        with kept_parameters(unseen), _varied(names):
+            changed = {**(settings or {}), **dict(zip(names, unseen, strict=True))}
+            mechanism = assemble(pipeline.describe(robot, changed), rigid)
+            if not all(isinstance(x, (int, float, Fraction)) for x in mechanism.gravity):
+                raise SuppleError("gravity cannot be varied within one simulation; simulate once for each value")
+            kept = Kept(pipeline.FORMULATIONS[formulation](mechanism), unseen, nominal)
+    if names and motion.space != "joints" and path is not None:
+        _check_path(robot, settings, motion, path, {n: float(vary[n][-1]) for n in names})
+    runs = []
+    for k in range(count):
+        own = {**(settings or {}), **{n: float(vary[n][k]) for n in names}}
+        its = pipeline.load(robot, own, rigid=rigid, formulation=formulation) if names else model
+        pose = {**begin, **{n: float(vary[n][k]) for n in states}}
+        q = _start_posture(its, motion, pose, start)
+        runs.append(Run(its, tuple(float(vary[n][k]) for n in names), q, _start_rates(its, motion, path, q)))
+    return tuple(runs), kept, vary
+
+
+def _check_path(
+    robot: str | Path, settings: Mapping[str, Any] | None, motion: Motion, path: Trajectory, changed: Mapping[str, float]
+) -> None:
+    """A path of the platform or a point asks other joint motions of a robot of other dimensions."""
+    other = follow(pipeline.load(robot, {**(settings or {}), **changed}, rigid=True), motion).trajectory
+    times = np.linspace(path.start, path.end, 20)
+    if other is None or not np.allclose(other(times)[0], path(times)[0], rtol=0.0, atol=1e-8):
+        raise SuppleError(
+            f"{' and '.join(changed)} changes how the actuators follow the path of {motion.name!r}; simulate once for each "
+            "value, with --set"
+        )
+
+
+def _check_starts(model: Model, path: Trajectory | None, names: Sequence[str]) -> None:
+    """Coordinates whose start may differ from run to run: those that nothing else determines."""
+    kinds = {c.name: c.kind for c in model.mechanism.coordinates}
+    for name in names:
+        if name not in kinds:
+            raise SuppleError(f"{model.mechanism.name} has neither a parameter nor a coordinate {name!r} to vary")
+        if path is not None:
+            raise SuppleError(f"the start of {name!r} cannot be varied: the path of the motion says where it begins")
+        if kinds[name] == "elastic" or (kinds[name] == "passive" and len(model.active)):
+            raise SuppleError(f"the start of {name!r} cannot be varied: it follows from the actuators")
+
+
+@contextmanager
+def _varied(names: Sequence[str]) -> Iterator[None]:
+    """Problems of a robot file whose parameters are symbols, in words that say so."""
+    try:
+        yield
+    except RobotFileError as problem:
+        raise SuppleError(
+            f"{' and '.join(names)} cannot be varied within one simulation; simulate once for each value, with --set. "
+            f"The reason: {problem}"
+        ) from problem
+
+
+def _start_posture(model: Model, motion: Motion, pose: Mapping[str, float], start: str) -> Array:
+    kinds = {c.name: c.kind for c in model.mechanism.coordinates}
+    joints = {n: x for n, x in pose.items() if kinds.get(n) == "active"}
+    if motion.path is None or not joints:
+        asked = {n: x for n, x in pose.items() if kinds.get(n, "elastic") != "elastic"}
+        joints = asked if motion.path is None else joints
+    q = posture(model, joints or None, motion.assembly)
+    elastic = any(kind == "elastic" for kind in kinds.values())
+    if elastic and start == "equilibrium":
+        q = equilibrium(model, q).q
+    return q
+
+
+def _start_rates(model: Model, motion: Motion, path: Trajectory | None, q: Array) -> Array:
+    """Rates that keep the loops closed: the motion's own at its start, those asked for, elastic ones zero."""
+    wanted = dict(motion.rates)
+    if path is not None:
+        wanted |= {n: float(x) for n, x in zip(path.names, path(path.start)[1], strict=True)}
+    if not any(wanted.values()):
+        return np.zeros(model.nv)
+    unknown = [n for n in wanted if n not in model.names]
+    if unknown:
+        raise SuppleError(f"{model.mechanism.name} has no coordinate {unknown[0]!r} to give a rate")
+    still = model.mechanism.indices("elastic")
+    held = [model.index(n) for n in wanted]
+    rows = np.vstack([model.jacobian(q), model.held(still), model.held(held)])
+    values = np.concatenate([np.zeros(len(rows) - len(held)), list(wanted.values())])
+    v = least_squares(rows, values)
+    worst = float(np.abs(rows @ v - values).max())
+    if worst > 1e-6 * max(1.0, float(np.abs(values).max())):
+        raise SuppleError(f"{model.mechanism.name}: the loops do not allow the rates {wanted} at the start")
+    return np.asarray(v)
