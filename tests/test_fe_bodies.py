@@ -413,7 +413,9 @@ def test_bodies_on_the_command_line(folder: Path) -> None:
     assert report.exit_code == 0, report.output
     (row,) = json.loads(report.output)
     assert row["coordinates"] == 11 and row["reduced"]["method"] == "craig_bampton"
-    shown = run.invoke(main, ["bodies", str(path)])
+    assert row["written"] == str(folder / "arm.npz")
+    shown = run.invoke(main, ["bodies", str(path), "--write", f"arm={folder / 'arm.npz'}"])
+    assert f"wrote arm to {folder / 'arm.npz'}" in shown.output
     assert "first mode left out" in shown.output and "effective mass" in shown.output
     assert run.invoke(main, ["bodies", str(path), "--write", "leg=x.npz"]).exit_code == 2
     again = bars.robot_file(folder, "{fe: {file: arm.npz}}", "again")

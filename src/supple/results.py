@@ -20,6 +20,7 @@ class Drawing:
     points: tuple[Array, ...]
     displacements: tuple[Array, ...]
     planar: bool
+    breaks: tuple[tuple[int, ...], ...] = ()  # per body the points at which a new line begins
 
 
 @dataclass(frozen=True)

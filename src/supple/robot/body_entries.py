@@ -109,29 +109,59 @@ class PointMass(Model):
 
 
 class Stiffener(Model):
-    """A beam in the plate's middle plane, from one point to another; y of its section lies across it in the plane."""
+    """A beam on the plate, from one point to another; y of its section lies across it in the plane.
+
+    Its section's centre is `offset` above the middle plane."""
 
     start: Place2 = Field(alias="from")
     end: Place2 = Field(alias="to")
     section: Name
     material: Name | None = None
+    offset: Length = 0
 
 
 class PlateAttachment(Model):
-    """A place on a plate: a point, or an edge that is tied to something rigid."""
+    """A place on a plate: a point, an edge that is tied to something rigid, or so the edge of the hole around a point."""
 
     at: Place2 | None = None
     edge: Annotated[list[Place2], Field(min_length=2, max_length=2)] | None = None
-    _one = one_of("at", "edge")
+    hole: Place2 | None = None
+    _one = one_of("at", "edge", "hole")
+
+
+class Round(Model):
+    """A circle."""
+
+    centre: Place2
+    radius: Size
+
+
+Corners = Annotated[list[Place2], Field(min_length=3, max_length=200)]
+
+
+class Patch(Model):
+    """A part of a plate, within corners or a circle, of another thickness; its middle plane is `offset` higher."""
+
+    corners: Corners | None = None
+    circle: Round | None = None
+    thickness: Size
+    offset: Length = 0
+    _one = one_of("corners", "circle")
 
 
 class Plate(Model):
-    """A flat plate in the x-y plane of its frame, stiff in its plane; corners, or a mesh file of triangles."""
+    """A flat plate in the x-y plane of its frame: corners, a circle, or a mesh file of triangles.
 
-    corners: Annotated[list[Place2], Field(min_length=3, max_length=200)] | None = None
+    It is stiff in its plane unless in_plane: true, which eccentric stiffeners and patches need."""
+
+    corners: Corners | None = None
+    circle: Round | None = None
     mesh: FileName | None = None
+    holes: Annotated[list[Round | Corners], Field(max_length=100)] = []
+    patches: Annotated[list[Patch], Field(max_length=100)] = []
     thickness: Size
     material: Name
+    in_plane: bool = False
     origin: Literal["centroid"] | Place2 = "centroid"
     element: Literal["mindlin", "kirchhoff"] = "mindlin"
     refine: Annotated[Any, Q("number", least=0, most=6, whole=True)] | None = None
@@ -142,7 +172,12 @@ class Plate(Model):
     root: Name | None = None
     reduction: Reduction | None = None
     damping: Damping | None = None
-    _one = one_of("corners", "mesh")
+    _one = one_of("corners", "circle", "mesh")
+
+    def faults(self, numbers: Any) -> list[tuple[tuple[Any, ...], str]]:
+        from supple.robot.plate_entries import plate_faults
+
+        return plate_faults(numbers)
 
 
 class Nodes(Model):

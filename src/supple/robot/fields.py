@@ -67,6 +67,11 @@ class Model(BaseModel):
         """What is wrong between the values of this part (`numbers`: the part with its values)."""
         return None
 
+    def faults(self, numbers: Any) -> list[tuple[tuple[Any, ...], str]]:
+        """What is wrong between values, each with the path within this part where it stands."""
+        problem = self.relation(numbers)
+        return [((), problem)] if problem else []
+
 
 def one_of(*keys: str) -> Any:
     """A validator: exactly one of these keys must be there."""

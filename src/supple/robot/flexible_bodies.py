@@ -17,7 +17,6 @@ from supple.robot.bodies.fe_files import FeFile, read_fe
 from supple.robot.bodies.fe_model import (
     FeModel,
     Site,
-    exact,
     fe_body,
     hat_rows,
     rigid_body_of,
@@ -29,13 +28,13 @@ from supple.robot.bodies.fe_model import (
 from supple.robot.bodies.matrix_files import read_arrays
 from supple.robot.bodies.nodal import Attachment, NodalModel, chosen_nodes, fe_model
 from supple.robot.bodies.plate import PlateSpec, Rib, plate
-from supple.robot.bodies.plate_mesh import mesh_from_file, polygon_mesh
 from supple.robot.bodies.record import Array, Body, Marker, fixed_marker, zeros
 from supple.robot.bodies.reduction import Basis, Selection, Structure, reduce
 from supple.robot.bodies.rigid import matrix
 from supple.robot.bodies.section import CrossSection, cross_section
 from supple.robot.body_entries import FiniteElements, Plate
 from supple.robot.entries import EntryError
+from supple.robot.plate_entries import plate_mesh
 from supple.robot.values import is_number
 
 _NO_ROOT = "root: say which attachment the link's joint holds; its elastic motion is seen from there"
@@ -142,16 +141,16 @@ class FlexibleBodies:
             raise SuppleError(_NO_ROOT)
         made = plate(self.plate_spec(given, floating))
         model = made.model
-        edges = {name for name, a in given.attachments.items() if a.edge is not None}
+        edges = {name for name, a in given.attachments.items() if a.at is None}
         root = _root(model, given.root, floating)
         method, selection = _reduction(given.reduction, root, floating, len(model.sites))
         if root is not None and root.name not in edges and method != "free_free":
             text = "a plate held at a point turns about it without end as the mesh gets finer"
-            raise SuppleError(f"{method}: {text}; give the root as an edge:, or use free_free")
+            raise SuppleError(f"{method}: {text}; give the root as an edge: or hole:, or use free_free")
         if method in ("craig_bampton", "static") and given.element == "mindlin" and len(edges) < len(model.sites):
             text = "a point of a Mindlin plate gives way without end as the mesh gets finer"
-            raise SuppleError(f"{method}: {text}; attach edges, use element: kirchhoff, or free_free")
-        touched = (_touched(s, s.name in edges, given.element) for s in model.sites)
+            raise SuppleError(f"{method}: {text}; attach edges or holes, use element: kirchhoff, or free_free")
+        touched = (_touched(s, s.name in edges, given) for s in model.sites)
         ends = tuple(s for s in touched if s is not None)
         body, shape = self.reduced(model, root, ends, method, selection, surface=True)
         if body.reduced is not None:
@@ -159,30 +158,28 @@ class FlexibleBodies:
         return body, shape
 
     def plate_spec(self, given: Plate, floating: bool) -> PlateSpec:
-        if given.corners is not None:
-            corners = np.array([[_number(x, "a corner") for x in corner] for corner in given.corners])
-            points, triangles = polygon_mesh(corners)
-        else:
-            assert given.mesh is not None
-            points, triangles = mesh_from_file(self.path(given.mesh))
-        origin = _centroid(points, triangles) if given.origin == "centroid" else _numbers(given.origin)
+        made, centroid, graded = plate_mesh(given, _number, self.path)
+        origin = centroid if given.origin == "centroid" else _numbers(given.origin)
         E, nu, G, rho = self.elastic(given.material)
         wanted = _selection(given.reduction)
         return PlateSpec(
-            tuple((float(x), float(y)) for x, y in points),
-            tuple((int(a), int(b), int(c)) for a, b, c in triangles),
+            tuple((float(x), float(y)) for x, y in made.points),
+            tuple((int(a), int(b), int(c)) for a, b, c in made.triangles),
             _number(given.thickness, "the thickness"), E, nu, G, rho, given.element, origin,
             tuple(_mass(m) for m in given.masses), tuple(self.rib(r, given.material) for r in given.stiffeners),
             tuple((n, _numbers(a.at)) for n, a in given.attachments.items() if a.at is not None),
             tuple((n, _numbers(a.edge[0]), _numbers(a.edge[1])) for n, a in given.attachments.items() if a.edge is not None),
             None if given.refine is None else int(given.refine), float(given.tolerance),
             _FREE if wanted is None or wanted.modes is None else max(wanted.modes, 1),
-            None if wanted is None else wanted.up_to,
+            None if wanted is None else wanted.up_to, given.in_plane, tuple(int(k) for k in made.patches) if graded else (),
+            tuple((_number(p.thickness, "a thickness"), _number(p.offset, "an offset")) for p in given.patches),
+            made.tracked, graded, tuple((n, _numbers(a.hole)) for n, a in given.attachments.items() if a.hole is not None),
         )  # fmt: skip
 
     def rib(self, given: Any, material: str) -> Rib:
         E, nu, G, rho = self.elastic(given.material or material)
-        return Rib(_numbers(given.start), _numbers(given.end), self.section(given.section, nu), E, G, rho)
+        section, offset = self.section(given.section, nu), _number(given.offset, "an offset")
+        return Rib(_numbers(given.start), _numbers(given.end), section, E, G, rho, offset)
 
     # Finite elements --------------------------------------------------------------------------------------------------
 
@@ -258,14 +255,17 @@ def _root(model: FeModel, name: str | None, floating: bool) -> Site | None:
     return model.site(name)
 
 
-def _touched(site: Site, edge: bool, element: str) -> Site | None:
-    """What loads at an attachment can be resisted: all at an edge, forces at a point of a Kirchhoff plate."""
+def _touched(site: Site, edge: bool, given: Plate) -> Site | None:
+    """What loads at an attachment can be resisted: all at an edge, forces at a point of a Kirchhoff plate, and of these
+    only those across it if it can stretch."""
     if edge:
         return site
-    if element == "mindlin":
+    if given.element == "mindlin":
         return None
     rows = site.rows.copy()
     rows[3:] = 0
+    if given.in_plane:
+        rows[:2] = 0
     return replace(site, rows=rows)
 
 
@@ -311,14 +311,6 @@ def _number(x: Any, what: str) -> float:
 
 def _numbers(given: Any) -> Any:
     return tuple(_number(x, "a place") for x in given)
-
-
-def _centroid(points: Array, triangles: Array) -> tuple[float, float]:
-    a, b, c = (points[triangles[:, k]] for k in range(3))
-    areas = (b[:, 0] - a[:, 0]) * (c[:, 1] - a[:, 1]) - (b[:, 1] - a[:, 1]) * (c[:, 0] - a[:, 0])
-    middle = ((a + b + c) / 3 * areas[:, None]).sum(axis=0) / areas.sum()
-    x, y = exact(middle)
-    return float(x), float(y)
 
 
 def _attachment(model: NodalModel, name: str, given: Any) -> Attachment:

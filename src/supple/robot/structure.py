@@ -116,7 +116,7 @@ def path_in_file(loc: Sequence[Any], tree: Tree) -> Path_:
 
 def _is_key(part: str) -> bool:
     """Whether the last part of a location is a key that the file lacks, not the name of a union's branch."""
-    return part.isidentifier() and part not in ("str", "Body", "Parameter", "Signal", "PointSpace")
+    return part.isidentifier() and part not in ("str", "Body", "Parameter", "Signal", "PointSpace", "Round")
 
 
 def _keys_at(loc: tuple[Any, ...], root: type[BaseModel]) -> list[str]:

@@ -225,9 +225,8 @@ def resolve(part: Any, known: Mapping[str, Value], path: Path_, scope: Scope, ru
             here = (*path, info.alias or key)
             values[key] = resolve(getattr(part, key), known, here, scope, _rule_of(type(part), key))
         made = type(part).model_construct(**values)
-        problem = part.relation(made)
-        if problem:
-            scope.note(path, problem)
+        for where, problem in part.faults(made):
+            scope.note((*path, *where), problem)
         return made
     if isinstance(part, dict):
         return {k: resolve(v, known, (*path, k), scope, rule) for k, v in part.items()}

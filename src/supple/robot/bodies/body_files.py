@@ -1,8 +1,8 @@
 """A Body with the markers of its attachments, written to npz and read back.
 
 Fields: `supple` = "body 1", the fields of the record by their names (`mass`, `MS_r`, `I_rr`, `MS_de`, `beta`, `lam`, `I_re`,
-`I_ee`, `M_ee`, `K_ee`, `D_ee`, `H_ee`), `coordinates`, `units`, `outline_position`, `outline_Phi_d`, and per attachment
-`names`, `positions` (A x 3), `rotations` (A x 3 x 3), `Phi_d` and `Phi_r` (A x 3 x N).
+`I_ee`, `M_ee`, `K_ee`, `D_ee`, `H_ee`), `coordinates`, `units`, `outline_position`, `outline_Phi_d`, `outline_breaks`, and
+per attachment `names`, `positions` (A x 3), `rotations` (A x 3 x 3), `Phi_d` and `Phi_r` (A x 3 x N).
 """
 
 from __future__ import annotations
@@ -36,6 +36,7 @@ def write_body(body: Body, markers: Mapping[str, Marker], path: Path) -> Path:
         data |= {"supple": np.array(FORMAT), "mass": np.array(float(body.mass))}
         outline = body.outline or Outline(np.zeros((0, 3)), np.zeros((0, 3, n)))
         data["outline_position"], data["outline_Phi_d"] = outline.position.astype(float), outline.Phi_d.astype(float)
+        data["outline_breaks"] = np.array(outline.breaks, dtype=int)
         listed = list(markers.values())
         data["positions"] = np.array([m.position.astype(float) for m in listed]).reshape(-1, 3)
         data["rotations"] = np.array([m.rotation.astype(float) for m in listed]).reshape(-1, 3, 3)
@@ -105,8 +106,9 @@ def body_from(data: Mapping[str, Array], file: str) -> tuple[Body, dict[str, Mar
         Phi_d, Phi_r = (_numbers(data, k, (a, 3, n), file) for k in ("Phi_d", "Phi_r"))
         drawn = len(data["outline_position"])
         outline = Outline(
-            _numbers(data, "outline_position", (drawn, 3), file), _numbers(data, "outline_Phi_d", (drawn, 3, n), file)
-        )
+            _numbers(data, "outline_position", (drawn, 3), file), _numbers(data, "outline_Phi_d", (drawn, 3, n), file),
+            tuple(int(k) for k in np.ravel(data.get("outline_breaks", ())) if 0 < k < drawn),
+        )  # fmt: skip
         units = tuple(str(x) for x in data["units"])
         mass = float(data["mass"])
     except KeyError as error:

@@ -51,6 +51,7 @@ class FeModel:
     outline: Array  # P x 3
     outline_rows: Matrix  # 3P x m
     locate: Callable[[Array], Site | None] | None = None  # a site anywhere on the body, if it has surface everywhere
+    breaks: tuple[int, ...] = ()  # points of the outline at which a new line begins
     known_mass: Matrix | None = None  # of z, where it is known better than by the mass of u
 
     @cached_property
@@ -124,7 +125,7 @@ def fe_body(model: FeModel, V: Array, names: Sequence[str], units: Sequence[str]
     K = V.T @ (model.stiffness @ V)
     stiff = np.sqrt(np.abs(np.diag(K)))
     drawn = np.asarray(model.outline_rows @ V).reshape(-1, 3, n)
-    outline = Outline(exact(model.outline), cleaned(drawn, np.abs(drawn).max(initial=0.0)))
+    outline = Outline(exact(model.outline), cleaned(drawn, np.abs(drawn).max(initial=0.0)), model.breaks)
     stiffness = cleaned((K + K.T) / 2, np.outer(stiff, stiff), _ALIKE)
     return Body(
         **shape_integrals(model, V), K_ee=stiffness, D_ee=zeros(n, n), H_ee=zeros(n, n), coordinates=tuple(names),
@@ -134,7 +135,7 @@ def fe_body(model: FeModel, V: Array, names: Sequence[str], units: Sequence[str]
 
 def rigid_body_of(model: FeModel) -> Body:
     """The Body of a model that does not bend."""
-    return Body(**rigid_inertia(model), outline=Outline(exact(model.outline), zeros(len(model.outline), 3, 0)))
+    return Body(**rigid_inertia(model), outline=Outline(exact(model.outline), zeros(len(model.outline), 3, 0), model.breaks))
 
 
 def site_marker(site: Site, V: Array) -> Marker:

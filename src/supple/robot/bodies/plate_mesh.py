@@ -29,7 +29,7 @@ def polygon_area(corners: Array) -> float:
 
 def polygon_mesh(corners: Array) -> tuple[Array, Array]:
     """Points (P x 2) and counter-clockwise triangles (T x 3) of a simple polygon, as coarse as its shape allows."""
-    corners = _checked(corners)
+    corners = checked_corners(corners)
     middle = _centroid(corners)
     fan = np.array([[len(corners), i, (i + 1) % len(corners)] for i in range(len(corners))])
     points = np.vstack([corners, middle])
@@ -44,7 +44,8 @@ def polygon_mesh(corners: Array) -> tuple[Array, Array]:
     raise SuppleError("the corners make no plate that can be meshed; give them in order around the edge")
 
 
-def _checked(corners: Array) -> Array:
+def checked_corners(corners: Array) -> Array:
+    """The corners counter-clockwise, if they make a polygon."""
     size = np.ptp(corners, axis=0).max()
     if size == 0 or np.linalg.norm(corners - np.roll(corners, -1, axis=0), axis=1).min() < 1e-9 * size:
         raise SuppleError("two neighbouring corners are the same; the edge closes by itself, do not repeat the first")
@@ -65,6 +66,15 @@ def _side(a: Array, b: Array, c: Array) -> float:
 
 def _cross(a: Array, b: Array, c: Array, d: Array) -> bool:
     return _side(a, b, c) * _side(a, b, d) < 0 and _side(c, d, a) * _side(c, d, b) < 0
+
+
+def crossing_edges(first: Array, second: Array) -> bool:
+    """Whether an edge of one polygon crosses an edge of another; touching is no crossing."""
+    return any(
+        _cross(a, b, c, d)
+        for a, b in zip(first, np.roll(first, -1, axis=0), strict=True)
+        for c, d in zip(second, np.roll(second, -1, axis=0), strict=True)
+    )
 
 
 def _centroid(corners: Array) -> Array:
@@ -133,9 +143,15 @@ def _inside(p: Array, corners: Array) -> bool:
 
 
 def _apart(p: Array, corners: Array) -> float:
+    return float(distances(p[None], corners)[0])
+
+
+def distances(points: Array, corners: Array) -> Array:
+    """Distances of points (P x 2) from the edge of a polygon."""
     a, d = corners, np.roll(corners, -1, axis=0) - corners
-    t = np.clip(np.sum((p - a) * d, axis=1) / np.sum(d * d, axis=1), 0, 1)
-    return float(np.linalg.norm(a + t[:, None] * d - p, axis=1).min())
+    p = points[:, None]
+    t = np.clip(np.sum((p - a) * d, axis=2) / np.sum(d * d, axis=1), 0, 1)
+    return np.asarray(np.linalg.norm(a + t[:, :, None] * d - p, axis=2).min(axis=1))
 
 
 def mesh_from_file(path: Path, scale: float = 1.0) -> tuple[Array, Array]:

@@ -15,6 +15,10 @@ from scipy import sparse
 from scipy.sparse.linalg import splu
 
 from supple.errors import SuppleError
+from supple.robot.bodies.argyris import local_argyris, side_normals
+from supple.robot.bodies.delaunay import inside
+from supple.robot.bodies.plate_kinks import kinks
+from supple.robot.bodies.plate_levels import Level, boundary_loops
 from supple.robot.bodies.plate_mesh import skfem
 from supple.robot.bodies.record import Array
 
@@ -34,13 +38,17 @@ class Values:
 class PlateSpace:
     """Scalar shape functions over a triangle mesh, in metres."""
 
-    def __init__(self, mesh: Any, size: float, element: str) -> None:
+    def __init__(self, level: Level, size: float, element: str) -> None:
         fem = skfem()
-        self.mesh = mesh  # in units of size
+        self.level = level
+        self.mesh = mesh = level.mesh  # in units of size
         self.size = size
+        self.outside = max(OUTSIDE, 1.5 * level.slack())
         self.kirchhoff = element == "kirchhoff"
-        self.basis = fem.Basis(mesh, fem.ElementTriArgyris() if self.kirchhoff else fem.ElementTriP4(), intorder=8)
-        self.count = int(self.basis.N)
+        argyris = local_argyris if level.graded else fem.ElementTriArgyris
+        self.basis = fem.Basis(mesh, argyris() if self.kirchhoff else fem.ElementTriP4(), intorder=8)
+        self.kinks = kinks(level) if self.kirchhoff and level.graded else None
+        self.count = int(self.basis.N) + (0 if self.kinks is None else len(self.kinks.vertices))
 
     def form(self, integrand: Any) -> Matrix:
         return sparse.csr_matrix(skfem().BilinearForm(integrand).assemble(self.basis))
@@ -81,6 +89,8 @@ class PlateSpace:
         if not self.kirchhoff:
             x, y = self.basis.doflocs * self.size
             return np.column_stack([np.ones(self.count), x, y])
+        if self.level.graded:
+            return self._linear_by_unknowns()
         solve = splu(sparse.csc_matrix(self.form(lambda u, v, w: u * v)))
         form = skfem().LinearForm
         made = []
@@ -91,6 +101,15 @@ class PlateSpace:
                 c = c + solve.solve(load - self.form_of_products @ c)
             made.append(c)
         return np.column_stack([made[0], self.size * made[1], self.size * made[2]])
+
+    def _linear_by_unknowns(self) -> Array:
+        made, h = np.zeros((self.count, 3)), self.size
+        nodal, facet = self.basis.nodal_dofs, self.basis.facet_dofs[0]
+        made[nodal[0], 0] = 1
+        for k in range(2):
+            made[nodal[0], 1 + k], made[nodal[1 + k], 1 + k] = h * self.mesh.p[k], h
+            made[facet, 1 + k] = h * side_normals(self.mesh)[k]
+        return made
 
     @cached_property
     def form_of_products(self) -> Matrix:
@@ -109,7 +128,7 @@ class PlateSpace:
             r = ((b[0] - a[0]) * (y - a[1]) - (b[1] - a[1]) * (x - a[0])) / det
             inner = np.minimum(np.minimum(s, r), 1 - s - r)
             best = int(np.argmax(inner))
-            if inner[best] * np.sqrt(abs(det[best])) < -OUTSIDE:
+            if inner[best] * np.sqrt(abs(det[best])) < -self.outside:
                 raise SuppleError(f"({x * self.size:g}, {y * self.size:g}) is not on the plate")
             cells.append(best)
             local.append((s[best], r[best]))
@@ -119,19 +138,41 @@ class PlateSpace:
         """Values at points (metres), of given cells where a point lies between two."""
         found, local = self.find(points) if cells is None else (cells, self._local(points, cells))
         X = local.T[:, :, None]
-        rows = np.arange(len(found))
-        parts: dict[str, list[Any]] = {k: [] for k in ("v", "x", "y", "xx", "xy", "yy")}
-        for i in range(self.basis.Nbfun):
-            field = self.basis.elem.gbasis(self.basis.mapping, X, i, tind=found)[0]
-            columns = self.basis.element_dofs[i, found]
-            data = {"v": np.asarray(field), "x": field.grad[0] / self.size, "y": field.grad[1] / self.size}
-            if self.kirchhoff:
-                H = field.hess / self.size**2
-                data |= {"xx": H[0, 0], "xy": H[0, 1], "yy": H[1, 1]}
-            for key, value in data.items():
-                parts[key].append(sparse.csr_matrix((value[:, 0], (rows, columns)), (len(found), self.count)))
-        total = {k: sum(v[1:], v[0]) for k, v in parts.items() if v}
-        return Values(total["v"], (total["x"], total["y"]), {k: total[k] for k in ("xx", "xy", "yy") if k in total})
+        elem, mapping = self.basis.elem, self.basis.mapping
+        return self._rows([elem.gbasis(mapping, X, i, tind=found)[0] for i in range(self.basis.Nbfun)], found)
+
+    @cached_property
+    def everywhere(self) -> tuple[Values, Array, Array, Array]:
+        """Values at the points of a quadrature over the plate, the points, their weights (areas) and triangles."""
+        cells = np.arange(self.mesh.t.shape[1])
+        made = self._rows([field[0] for field in self.basis.basis], cells)
+        x = np.asarray(self.basis.global_coordinates()) * self.size
+        per_cell = self.basis.dx.shape[1]
+        points = x.reshape(2, -1).T
+        return made, points, self.basis.dx.ravel() * self.size**2, np.repeat(cells, per_cell)
+
+    def _rows(self, fields: list[Any], cells: Array) -> Values:
+        """Values of the local shape functions in cells (each C x points per cell) as rows."""
+        n, per_cell = len(fields), np.asarray(fields[0]).shape[-1]
+        rows = np.tile(np.arange(len(cells) * per_cell), n)
+        columns = np.concatenate([np.repeat(self.basis.element_dofs[i, cells], per_cell) for i in range(n)])
+
+        def made(pick: Any, unit: float) -> Matrix:
+            data = np.concatenate([np.broadcast_to(pick(f), (len(cells), per_cell)).ravel() for f in fields]) / unit
+            where = rows, columns
+            if self.kinks is not None:
+                more, at, number = self.kinks.columns(pick, fields, cells, per_cell)
+                data = np.concatenate([data, more / unit])
+                where = np.concatenate([rows, at]), np.concatenate([columns, int(self.basis.N) + number])
+            return sparse.csr_matrix((data, where), (len(cells) * per_cell, self.count))
+
+        h = self.size
+        slope = made(lambda f: f.grad[0], h), made(lambda f: f.grad[1], h)
+        curvature = {}
+        if self.kirchhoff:
+            for key, i, j in (("xx", 0, 0), ("xy", 0, 1), ("yy", 1, 1)):
+                curvature[key] = made(lambda f, i=i, j=j: f.hess[i, j], h**2)
+        return Values(made(np.asarray, 1.0), slope, curvature)
 
     def _local(self, points: Array, cells: Array) -> Array:
         x = (np.asarray(points, dtype=float) / self.size).T[:, :, None]
@@ -154,3 +195,14 @@ class PlateSpace:
         if not len(chosen) or length < (1 - 1e-3) * np.linalg.norm(b - a):
             raise SuppleError("the two points of an edge must lie on the same straight edge of the plate")
         return chosen, np.unique(self.mesh.facets[:, chosen])
+
+    def rim(self, point: Array) -> tuple[Array, Array]:
+        """Facets and vertices of the boundary of the hole around a point (metres), the vertices in order."""
+        for loop in boundary_loops(self.mesh)[1:]:
+            if inside(np.asarray(point)[None] / self.size, self.mesh.p[:, loop[:-1]].T)[0]:
+                ends = np.sort(self.mesh.facets, axis=0)
+                n = self.mesh.p.shape[1]
+                sides = np.sort([loop[:-1], loop[1:]], axis=0)
+                chosen = np.flatnonzero(np.isin(ends[0] * n + ends[1], sides[0] * n + sides[1]))
+                return chosen, np.array(loop[:-1])
+        raise SuppleError(f"there is no hole around ({point[0]:g}, {point[1]:g})")

@@ -73,6 +73,7 @@ class Outline:
 
     position: Array
     Phi_d: Array
+    breaks: tuple[int, ...] = ()  # points at which a new line begins
 
 
 @dataclass(frozen=True)
@@ -156,7 +157,8 @@ def moved(body: Body, R: Array, p: Array) -> Body:
                 I_ee[i, k] = R @ body.I_ee[i, k] @ R.T
     outline = body.outline
     if outline is not None:
-        outline = Outline(outline.position @ R.T + p, np.einsum("ab,pbn->pan", R, outline.Phi_d))
+        Phi_d = np.einsum("ab,pbn->pan", R, outline.Phi_d)
+        outline = replace(outline, position=outline.position @ R.T + p, Phi_d=Phi_d)
     return replace(
         body, MS_r=body.mass * p + S, I_rr=I_rr, MS_de=s, beta=beta, lam=lam, I_re=I_re, I_ee=I_ee, outline=outline
     )

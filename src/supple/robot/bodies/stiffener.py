@@ -1,54 +1,63 @@
-"""Stiffeners of plates: beams along a line in the middle plane, bending and twisting with the plate."""
+"""Stiffeners of plates: beams along a line, bending and twisting with the plate, at a height over its middle plane."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
 from scipy import sparse
 
+from supple.robot.bodies.plate_fields import Fields, Inertial
 from supple.robot.bodies.plate_space import PlateSpace
 from supple.robot.bodies.record import Array
+from supple.robot.bodies.section import CrossSection
 
 Matrix = Any
 _GAUSS = 6
 
 
-def stiffener_matrices(space: PlateSpace, rib: Any, origin: Array) -> tuple[Matrix, Matrix]:
-    """Stiffness over the bending fields, and mass over (the scalar field, the bending fields).
+@dataclass(frozen=True)
+class Rib:
+    """A stiffener from one point to another; its section's centre runs `offset` above the middle plane."""
 
-    With s along and n across the stiffener: E Iy w_ss^2 + G J w_sn^2 (Kirchhoff), or with the normal's slopes in place of
-    those of w, and shear k G A (w_s - p_s)^2 (Mindlin)."""
+    start: tuple[float, float]
+    end: tuple[float, float]
+    section: CrossSection
+    E: float
+    G: float
+    rho: float
+    offset: float = 0.0
+
+
+def stiffener_matrices(fields: Fields, rib: Rib, origin: Array) -> tuple[Matrix, Inertial]:
+    """Stiffness over z and the moving masses.
+
+    With s along and n across the stiffener, and p the slopes of the normal: E Iy (p_s,s)^2 + G J (p_n,s)^2, shear
+    k G A (w_s - p_s)^2 (Mindlin), and E A (u_s,s - offset p_s,s)^2 where the plate can stretch. Its bending within the
+    plate's plane (Iz) is left to the plate."""
     a, b = np.array(rib.start) - origin, np.array(rib.end) - origin
-    points, weights, cells = _quadrature(space, a, b)
+    points, weights, cells = _quadrature(fields.space, a, b)
     s = (b - a) / np.linalg.norm(b - a)
     n = np.array([-s[1], s[0]])
-    v = space.values(points, cells)
-    W = sparse.diags(weights)
-    own = rib.section
-    value, zero = v.value, sparse.csr_matrix(v.value.shape)
-    if space.kirchhoff:
-        xx, xy, yy = (v.curvature[k] for k in ("xx", "xy", "yy"))
-        bend = s[0] ** 2 * xx + 2 * s[0] * s[1] * xy + s[1] ** 2 * yy
-        twist = s[0] * n[0] * xx + (s[0] * n[1] + s[1] * n[0]) * xy + s[1] * n[1] * yy
-        slope = s[0] * v.slope[0] + s[1] * v.slope[1]
-        roll = n[0] * v.slope[0] + n[1] * v.slope[1]
-        K = rib.E * own.Iy * bend.T @ W @ bend + rib.G * own.J * twist.T @ W @ twist
-        deflection = value
-    else:
-        run = s[0] * v.slope[0] + s[1] * v.slope[1]
-        slope = sparse.hstack([zero, s[0] * value, s[1] * value])
-        roll = sparse.hstack([zero, n[0] * value, n[1] * value])
-        bend = sparse.hstack([zero, s[0] * run, s[1] * run])
-        twist = sparse.hstack([zero, n[0] * run, n[1] * run])
-        shear = sparse.hstack([run, -s[0] * value, -s[1] * value])
-        K = rib.E * own.Iy * bend.T @ W @ bend + rib.G * own.J * twist.T @ W @ twist
+    at, W, own = fields.at(points, cells), sparse.diags(weights), rib.section
+    slope = s[0] * at.p.value + s[1] * at.s.value
+    roll = n[0] * at.p.value + n[1] * at.s.value
+    along_p, along_s = (s[0] * f.x + s[1] * f.y for f in (at.p, at.s))
+    bend, twist = s[0] * along_p + s[1] * along_s, n[0] * along_p + n[1] * along_s
+    K = rib.E * own.Iy * bend.T @ W @ bend + rib.G * own.J * twist.T @ W @ twist
+    if not fields.space.kirchhoff:
+        shear = s[0] * at.w.x + s[1] * at.w.y - slope
         K = K + own.kz * rib.G * own.area * shear.T @ W @ shear
-        deflection = sparse.hstack([value, zero, zero])
-    line = rib.rho * own.area * value.T @ W @ value
-    M = rib.rho * (own.area * deflection.T @ W @ deflection + own.Iy * slope.T @ W @ slope + own.polar * roll.T @ W @ roll)
-    return sparse.csr_matrix(K), sparse.block_diag([line, M], format="csr")
+    line = rib.rho * W
+    rotary = [(slope, own.Iy * line), (roll, own.polar * line)]
+    if fields.in_plane:
+        along_u, along_v = (s[0] * f.x + s[1] * f.y for f in (at.u, at.v))
+        stretch = s[0] * along_u + s[1] * along_v - rib.offset * bend
+        K = K + rib.E * own.area * stretch.T @ W @ stretch
+        rotary.append((at.drill, own.Iz * line))
+    return sparse.csr_matrix(K), Inertial(at.shifted(rib.offset), own.area * line, tuple(rotary))
 
 
 def _quadrature(space: PlateSpace, a: Array, b: Array) -> tuple[Array, Array, Array]:
