@@ -32,9 +32,9 @@ from timing import show
 
 from supple.analyses.simulate import simulate
 from supple.backends.stepper import Settings
-from supple.robot.bodies.matrix_files import write_model
-from supple.robot.bodies.nodal import NodalModel
-from supple.robot.bodies.solid import solid
+from supple.robot.finite_elements.matrix_files import write_model
+from supple.robot.finite_elements.nodal import NodalModel
+from supple.robot.finite_elements.solid import solid
 from supple.simulator import simulator
 
 CELLS, E, NU, RHO, Y, Z = 10, 2.1e11, 0.3, 7850.0, 0.012, 0.015

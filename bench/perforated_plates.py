@@ -13,12 +13,12 @@ from pathlib import Path
 
 import numpy as np
 
-from supple.robot.bodies.calculix import run_ccx
-from supple.robot.bodies.nodal import fe_model
-from supple.robot.bodies.plate import PlateSpec, Rib, plate
-from supple.robot.bodies.plate_figure import Circle, Figure, Polygon, figure_mesh
 from supple.robot.bodies.section import CrossSection, rectangle_torsion
-from supple.robot.bodies.solid import solid
+from supple.robot.finite_elements.calculix import run_ccx
+from supple.robot.finite_elements.nodal import fe_model
+from supple.robot.finite_elements.solid import solid
+from supple.robot.plates.figure import Circle, Figure, Polygon, figure_mesh
+from supple.robot.plates.plate import PlateSpec, Rib, plate
 
 E, NU, RHO = 2.1e11, 0.3, 7850.0
 HOLE = {"side": 1.0, "centre": (0.35, 0.4), "radius": 0.2, "thickness": 0.01}

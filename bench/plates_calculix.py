@@ -12,10 +12,10 @@ from pathlib import Path
 
 import numpy as np
 
-from supple.robot.bodies.calculix import run_ccx
-from supple.robot.bodies.plate import PlateSpec, plate
-from supple.robot.bodies.plate_mesh import polygon_mesh
 from supple.robot.bodies.reduction import Selection, Structure, reduce
+from supple.robot.finite_elements.calculix import run_ccx
+from supple.robot.plates.mesh import polygon_mesh
+from supple.robot.plates.plate import PlateSpec, plate
 
 E, NU = 2e10, 0.3
 HEXAGON = [(0.5 * np.cos(a), 0.5 * np.sin(a)) for a in np.arange(6) * np.pi / 3]

@@ -18,14 +18,14 @@ from supple.analyses.modes import modes
 from supple.errors import RobotFileError, SuppleError
 from supple.models import MODELS
 from supple.robot.assemble import assemble
-from supple.robot.bodies import calculix
 from supple.robot.bodies.beam import BeamSpec, beam_body
-from supple.robot.bodies.fe_model import FeModel, fe_body, rigid_inertia
-from supple.robot.bodies.nodal import Attachment, NodalModel, chosen_nodes, fe_model
 from supple.robot.bodies.reduced_beam import reduced_beam
 from supple.robot.bodies.reduction import METHODS, Selection, Structure, reduce
 from supple.robot.bodies.section import CrossSection
-from supple.robot.bodies.solid import solid
+from supple.robot.finite_elements import calculix
+from supple.robot.finite_elements.model import FeModel, fe_body, rigid_inertia
+from supple.robot.finite_elements.nodal import Attachment, NodalModel, chosen_nodes, fe_model
+from supple.robot.finite_elements.solid import solid
 from supple.robot.link_bodies import flexible_bodies
 
 TEXTBOOK = np.array([1.875104069, 4.694091133, 7.854757438])  # beta L, clamped-free

@@ -17,15 +17,15 @@ from hypothesis import strategies as st
 pytest.importorskip("skfem")
 
 from supple.errors import SuppleError
-from supple.robot.bodies import bulk_data, calculix, nodal, universal
 from supple.robot.bodies.body_files import modes_of, read_body, write, write_body
-from supple.robot.bodies.fe_files import FeFile, modal_model, read_fe
-from supple.robot.bodies.fe_model import fe_body, rigid_inertia, site_marker
-from supple.robot.bodies.matrix_files import read_arrays, read_table, write_model
-from supple.robot.bodies.nodal import Attachment, NodalModel, chosen_nodes, fe_model
 from supple.robot.bodies.record import Body, Marker
 from supple.robot.bodies.reduction import Selection, Structure, reduce
-from supple.robot.bodies.solid import solid
+from supple.robot.finite_elements import bulk_data, calculix, nodal, universal
+from supple.robot.finite_elements.files import FeFile, modal_model, read_fe
+from supple.robot.finite_elements.matrix_files import read_arrays, read_table, write_model
+from supple.robot.finite_elements.model import fe_body, rigid_inertia, site_marker
+from supple.robot.finite_elements.nodal import Attachment, NodalModel, chosen_nodes, fe_model
+from supple.robot.finite_elements.solid import solid
 
 
 @cache

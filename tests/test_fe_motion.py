@@ -14,8 +14,8 @@ pytest.importorskip("skfem")
 from supple.analyses.simulate import simulate
 from supple.backends.compiler import find_compiler
 from supple.backends.stepper import Settings
-from supple.robot.bodies.matrix_files import write_model
-from supple.robot.bodies.solid import solid
+from supple.robot.finite_elements.matrix_files import write_model
+from supple.robot.finite_elements.solid import solid
 from supple.simulator import simulator
 
 EXUDYN = json.loads((Path(__file__).parent / "data" / "exudyn_bars.json").read_text())

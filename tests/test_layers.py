@@ -20,12 +20,15 @@ ROOMS = {
     "backends": {"expr", "errors"},
     "model": {"backends", "expr", "formulations", "robot", "motion", "errors"},
     "plants": {"errors", "expr", "robot", "formulations", "backends", "model", "models"},
-    "simulator": {"errors", "expr", "robot", "motion", "backends", "model", "plants", "pipeline"},
+    "starts": {"errors", "expr", "robot", "motion", "model", "plants", "pipeline"},
+    "simulator": {"errors", "expr", "robot", "motion", "backends", "model", "plants", "starts", "pipeline"},
+    "blocks": {"errors", "backends", "model", "simulator"},
+    "signals": {"results", "model", "simulator", "blocks"},
     "storage": {"errors", "results"},
-    "analyses": {"model", "motion", "backends", "simulator", "results", "errors"},
+    "analyses": {"model", "motion", "backends", "simulator", "blocks", "signals", "results", "errors"},
     "views": {"results", "errors"},
     "models": {"errors", "expr", "robot", "formulations"},
-    "fmu_parts": {"errors", "models", "expr", "robot", "formulations", "backends", "model"},
+    "fmu_parts": {"errors", "expr", "robot", "formulations", "backends", "model", "plants"},
     "pipeline": {"errors", "models", "expr", "robot", "formulations", "backends", "model"},
     "generator": {"fmu_parts", "errors", "expr", "robot", "formulations", "models", "backends", "pipeline"},
     "tour": {"errors", "pipeline", "analyses", "views", "backends", "results", "simulator", "storage"},
@@ -42,6 +45,7 @@ ROOMS = {
         "cli_options", "cli_time", "cli_compare", "errors", "models", "robot", "motion", "pipeline", "analyses", "views",
         "backends", "generator", "tour", "simulator", "storage",
     },
+    "__main__": {"cli"},
 }  # fmt: skip
 # modules of formulations that methods share; the methods themselves never import each other
 SHARED = {

@@ -17,12 +17,12 @@ from hypothesis import strategies as st
 pytest.importorskip("skfem")
 
 from supple.errors import SuppleError
-from supple.robot.bodies import nastran
-from supple.robot.bodies.bulk_data import read_grids, read_solids
-from supple.robot.bodies.fe_files import FeFile, modal_model, read_fe
-from supple.robot.bodies.fe_model import rigid_inertia
-from supple.robot.bodies.nodal import NodalModel, fe_model
-from supple.robot.bodies.solid import solid
+from supple.robot.finite_elements import nastran
+from supple.robot.finite_elements.bulk_data import read_grids, read_solids
+from supple.robot.finite_elements.files import FeFile, modal_model, read_fe
+from supple.robot.finite_elements.model import rigid_inertia
+from supple.robot.finite_elements.nodal import NodalModel, fe_model
+from supple.robot.finite_elements.solid import solid
 
 CYLINDER = "CORD2C,7,,0.1,0.,0.,0.1,0.,1.\n,1.1,0.,0.\n"  # at x = 0.1, parallel to the basic system
 

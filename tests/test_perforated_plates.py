@@ -20,16 +20,16 @@ from supple import pipeline
 from supple.analyses.modes import modes
 from supple.errors import RobotFileError
 from supple.robot.bodies.body_files import read_body, write_body
-from supple.robot.bodies.delaunay import Ring, triangulated
-from supple.robot.bodies.fe_model import FeModel, fe_body, hat_rows, rigid_inertia
-from supple.robot.bodies.fe_modes import factorised
-from supple.robot.bodies.plate import PlateSpec, Rib, _space, plate, plate_model
-from supple.robot.bodies.plate_fields import Fields
-from supple.robot.bodies.plate_figure import Circle, Figure, Polygon, figure_mesh
-from supple.robot.bodies.plate_matrices import Layers, by_forms, by_quadrature, moving
-from supple.robot.bodies.plate_mesh import polygon_area, polygon_mesh
 from supple.robot.bodies.reduction import Selection, Structure, reduce
 from supple.robot.bodies.section import CrossSection, rectangle_torsion
+from supple.robot.finite_elements.model import FeModel, fe_body, hat_rows, rigid_inertia
+from supple.robot.finite_elements.modes import factorised
+from supple.robot.plates.delaunay import Ring, triangulated
+from supple.robot.plates.fields import Fields
+from supple.robot.plates.figure import Circle, Figure, Polygon, figure_mesh
+from supple.robot.plates.matrices import Layers, by_forms, by_quadrature, moving
+from supple.robot.plates.mesh import polygon_area, polygon_mesh
+from supple.robot.plates.plate import PlateSpec, Rib, _space, plate, plate_model
 
 ELEMENTS = ("mindlin", "kirchhoff")
 PEERS = json.loads((Path(__file__).parent / "data" / "perforated_plates.json").read_text())["frequencies"]

@@ -13,11 +13,11 @@ import pytest
 pytest.importorskip("skfem")
 
 from supple.errors import SuppleError
-from supple.robot.bodies.fe_model import FeModel, fe_body, hat_rows, rigid_inertia, site_marker
-from supple.robot.bodies.plate import Plate, PlateSpec, Rib, _space, plate, plate_model
-from supple.robot.bodies.plate_mesh import mesh_from_file, polygon_area, polygon_mesh
 from supple.robot.bodies.reduction import Basis, Selection, Structure, reduce
 from supple.robot.bodies.section import CrossSection
+from supple.robot.finite_elements.model import FeModel, fe_body, hat_rows, rigid_inertia, site_marker
+from supple.robot.plates.mesh import mesh_from_file, polygon_area, polygon_mesh
+from supple.robot.plates.plate import Plate, PlateSpec, Rib, _space, plate, plate_model
 
 HEXAGON = tuple((0.5 * np.cos(a), 0.5 * np.sin(a)) for a in np.arange(6) * np.pi / 3)
 SQUARE = ((0.0, 0.0), (1.0, 0.0), (1.0, 1.0), (0.0, 1.0))

@@ -218,7 +218,7 @@ def test_not_a_number_in_a_table(tmp_path: Path) -> None:
 
 
 def command(*arguments: str) -> list[str]:
-    return [sys.executable, "-m", "supple.cli", *arguments]
+    return [sys.executable, "-m", "supple", *arguments]
 
 
 def kept_part(folder: Path, process: subprocess.Popen[str]) -> None:
@@ -269,6 +269,60 @@ def test_a_full_disk_loses_nothing(tmp_path: Path) -> None:
         assert float(xarray.open_dataset(result).time[-1]) == 25.0
 
 
+def bytes_written() -> int:
+    """By this process so far, as the kernel counts them."""
+    return int(next(x for x in Path("/proc/self/io").read_text().splitlines() if x.startswith("wchar")).split()[1])
+
+
+@pytest.mark.skipif(not Path("/proc/self/io").is_file(), reason="the kernel counts no bytes")
+def test_checkpoints_cost_what_is_new(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Bytes written beside the states, by the kernel's count: as many as the samples have, however many checkpoints."""
+    from supple.analyses import simulate as module
+    from supple.storage import Checkpoints
+
+    class Counted(Checkpoints):
+        states = written = samples = calls = 0
+
+        def keep(self, block: int, state: bytes, before: int, samples: Any, notes: Any) -> None:
+            begun = bytes_written()
+            super().keep(block, state, before, samples, notes)
+            self.written += bytes_written() - begun
+            self.states += (self.folder / f"state-{block}.npz").stat().st_size
+            self.samples += samples.nbytes
+            self.calls += 1
+
+    monkeypatch.setattr(module, "PIECE", 1e-4)  # 200 steps between two checkpoints
+    found = []
+    for duration in (0.5, 1.0):
+        keeper = Counted(tmp_path / f"{duration}.nc", "same")
+        made = simulator("dualemps", "square", duration=duration)
+        simulate(made, Settings(step=1e-4, every=1e-4), keeper=keeper)
+        assert keeper.calls > 10
+        assert keeper.samples == (keeper.folder / "samples-0.f64").stat().st_size
+        assert keeper.written - keeper.states == pytest.approx(keeper.samples, rel=0.02)
+        found.append(keeper.samples)
+    assert found[1] == pytest.approx(2 * found[0], rel=1e-3)
+
+
+def test_a_checkpoint_broken_off_anywhere_is_whole(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Samples that no state counts yet do not matter, nor does keeping the same ones twice."""
+    from supple import storage
+
+    rows = np.random.default_rng(1).normal(size=(9, 2, 3))
+    keeper = storage.Checkpoints(tmp_path / "x.nc", "same")
+    keeper.keep(0, b"first", 0, rows[:4], {"a": 1})
+    with monkeypatch.context() as broken:
+        broken.setattr(storage, "written_whole", lambda *_: (_ for _ in ()).throw(KeyboardInterrupt))
+        with pytest.raises(KeyboardInterrupt):
+            keeper.keep(0, b"second", 4, rows[4:6] + 1.0, {})
+    state, samples, notes = storage.Checkpoints(tmp_path / "x.nc", "same").kept(0) or (b"", None, None)
+    assert state == b"first" and np.array_equal(samples, rows[:4]) and notes == {"a": 1}
+    for _ in range(2):
+        keeper.keep(0, b"second", 4, rows[4:], {"a": 2})
+    state, samples, notes = storage.Checkpoints(tmp_path / "x.nc", "same").kept(0) or (b"", None, None)
+    assert state == b"second" and np.array_equal(samples, rows) and notes == {"a": 2}
+
+
 def test_resumed_after_a_change_of_free_coordinates(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The Bricard mechanism changes its free coordinate twice a swing; the checkpoint knows which it had when."""
     from supple.analyses import simulate as module
@@ -285,6 +339,7 @@ def test_resumed_after_a_change_of_free_coordinates(tmp_path: Path, monkeypatch:
     assert "interrupted" in broken.outcome and 3.0 < broken.time[-1] < 10.0
     resumed = simulate(made, settings, keeper=Checkpoints(tmp_path / "x.nc", "same"), resume=True)
     whole = simulate(made, settings)
+    assert resumed.summary["wall_time_s"] > 0.5 * broken.summary["wall_time_s"]  # what was computed before counts too
     for name in ("position", "acceleration", "point_acceleration"):
         assert np.array_equal(resumed[name], whole[name])
     model = made.model
@@ -307,6 +362,6 @@ def test_another_simulations_checkpoint_is_refused(tmp_path: Path) -> None:
     from supple.storage import Checkpoints
 
     result = tmp_path / "x.nc"
-    Checkpoints(result, "another").keep(0, b"12345678", np.zeros((3, 1, 4)), {})
+    Checkpoints(result, "another").keep(0, b"12345678", 0, np.zeros((3, 1, 4)), {})
     found = run(*SLOW, "-o", str(result), "--resume")
     assert found.exit_code == 2 and "another simulation" in found.output

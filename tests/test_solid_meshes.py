@@ -19,11 +19,11 @@ from scipy.linalg import eigh
 pytest.importorskip("skfem")
 
 from supple.errors import SuppleError
-from supple.robot.bodies.fe_files import FeFile, read_fe
-from supple.robot.bodies.fe_model import rigid_inertia
-from supple.robot.bodies.nodal import NodalModel, chosen_nodes, fe_model
-from supple.robot.bodies.solid import solid
-from supple.robot.bodies.solid_mesh import read_solid
+from supple.robot.finite_elements.files import FeFile, read_fe
+from supple.robot.finite_elements.model import rigid_inertia
+from supple.robot.finite_elements.nodal import NodalModel, chosen_nodes, fe_model
+from supple.robot.finite_elements.solid import solid
+from supple.robot.finite_elements.solid_mesh import read_solid
 
 STEEL = (bars.E, bars.NU, bars.RHO)
 EDGES = ((0, 1), (1, 2), (2, 0), (0, 3), (1, 3), (2, 3))  # of VTK's tetrahedra, nodes 4 to 9

@@ -22,10 +22,10 @@ pytest.importorskip("skfem")
 
 from skfem import LinearForm
 
-from supple.robot.bodies.fe_model import FeModel
-from supple.robot.bodies.plate import PlateSpec, _space, plate, plate_model
-from supple.robot.bodies.plate_mesh import polygon_mesh
 from supple.robot.bodies.reduction import Selection, Structure, reduce
+from supple.robot.finite_elements.model import FeModel
+from supple.robot.plates.mesh import polygon_mesh
+from supple.robot.plates.plate import PlateSpec, _space, plate, plate_model
 
 Array = NDArray[np.float64]
 Shapes = Callable[[Array], tuple[Array, Array, Array]]  # values, slopes and curvatures of functions of x in [0, 1]

@@ -13,10 +13,10 @@ import pytest
 pytest.importorskip("skfem")
 
 from supple.errors import SuppleError
-from supple.robot.bodies import universal
-from supple.robot.bodies.fe_files import modal_model
-from supple.robot.bodies.nodal import NodalModel
-from supple.robot.bodies.solid import solid
+from supple.robot.finite_elements import universal
+from supple.robot.finite_elements.files import modal_model
+from supple.robot.finite_elements.nodal import NodalModel
+from supple.robot.finite_elements.solid import solid
 
 
 @cache

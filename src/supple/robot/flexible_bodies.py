@@ -13,8 +13,15 @@ import numpy as np
 from supple.errors import SuppleError
 from supple.robot import description as spec
 from supple.robot.bodies.body_files import body_from, is_body
-from supple.robot.bodies.fe_files import FeFile, read_fe
-from supple.robot.bodies.fe_model import (
+from supple.robot.bodies.record import Array, Body, Marker, fixed_marker, zeros
+from supple.robot.bodies.reduction import Basis, Selection, Structure, reduce
+from supple.robot.bodies.rigid import matrix
+from supple.robot.bodies.section import CrossSection, cross_section
+from supple.robot.body_entries import FiniteElements, Plate
+from supple.robot.entries import EntryError
+from supple.robot.finite_elements.files import FeFile, read_fe
+from supple.robot.finite_elements.matrix_files import read_arrays
+from supple.robot.finite_elements.model import (
     FeModel,
     Site,
     fe_body,
@@ -25,16 +32,9 @@ from supple.robot.bodies.fe_model import (
     site_marker,
     with_masses,
 )
-from supple.robot.bodies.matrix_files import read_arrays
-from supple.robot.bodies.nodal import Attachment, NodalModel, chosen_nodes, fe_model
-from supple.robot.bodies.plate import PlateSpec, Rib, plate
-from supple.robot.bodies.record import Array, Body, Marker, fixed_marker, zeros
-from supple.robot.bodies.reduction import Basis, Selection, Structure, reduce
-from supple.robot.bodies.rigid import matrix
-from supple.robot.bodies.section import CrossSection, cross_section
-from supple.robot.body_entries import FiniteElements, Plate
-from supple.robot.entries import EntryError
+from supple.robot.finite_elements.nodal import Attachment, NodalModel, chosen_nodes, fe_model
 from supple.robot.plate_entries import plate_mesh
+from supple.robot.plates.plate import PlateSpec, Rib, plate
 from supple.robot.values import is_number
 
 _NO_ROOT = "root: say which attachment the link's joint holds; its elastic motion is seen from there"

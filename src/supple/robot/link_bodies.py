@@ -13,12 +13,12 @@ from supple.errors import SuppleError
 from supple.robot import description as spec
 from supple.robot.bodies.beam import BeamSpec, beam_body, beam_marker
 from supple.robot.bodies.damping import damped
-from supple.robot.bodies.fe_model import cleaned
 from supple.robot.bodies.record import Array, Body, Marker, eye, moved, moved_marker, zeros
 from supple.robot.bodies.reduced_beam import reduced_beam
 from supple.robot.bodies.rigid import rigid_body
 from supple.robot.bodies.section import cross_section
 from supple.robot.entries import EntryError, resolved
+from supple.robot.finite_elements.model import cleaned
 from supple.robot.flexible_bodies import FlexibleBodies, Shape, reduction_of
 from supple.robot.geometry import beam_frame, direction, point
 from supple.robot.reader import Description

@@ -9,8 +9,10 @@ from typing import Any
 import numpy as np
 
 from supple.errors import SuppleError
-from supple.robot.bodies.fe_model import exact
-from supple.robot.bodies.plate_figure import (
+from supple.robot.bodies.record import Array
+from supple.robot.body_entries import Plate, Round
+from supple.robot.finite_elements.model import exact
+from supple.robot.plates.figure import (
     Circle,
     Figure,
     FigureMesh,
@@ -21,9 +23,7 @@ from supple.robot.bodies.plate_figure import (
     figure_mesh,
     off,
 )
-from supple.robot.bodies.plate_mesh import checked_corners, mesh_from_file, polygon_mesh
-from supple.robot.bodies.record import Array
-from supple.robot.body_entries import Plate, Round
+from supple.robot.plates.mesh import checked_corners, mesh_from_file, polygon_mesh
 from supple.robot.values import is_number
 
 Number = Callable[[Any, str], float]

@@ -1,1 +1,1 @@
-"""Bodies: every producer (rigid, beam, spring) ends in the same record of shape integrals."""
+"""Bodies: every producer (rigid, beam, plate, finite elements, spring) ends in the same record of shape integrals."""

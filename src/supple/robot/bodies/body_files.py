@@ -15,11 +15,11 @@ from typing import Any
 import numpy as np
 
 from supple.errors import SuppleError
-from supple.robot.bodies.fe_model import cleaned
-from supple.robot.bodies.matrix_files import read_arrays
-from supple.robot.bodies.nodal import NodalModel
 from supple.robot.bodies.record import Array, Body, Marker, Outline
-from supple.robot.bodies.universal import write_universal
+from supple.robot.finite_elements.matrix_files import read_arrays
+from supple.robot.finite_elements.model import cleaned
+from supple.robot.finite_elements.nodal import NodalModel
+from supple.robot.finite_elements.universal import write_universal
 
 FORMAT = "body 1"
 _SHAPES: dict[str, tuple[int | str, ...]] = {

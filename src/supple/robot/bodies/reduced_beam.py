@@ -8,9 +8,9 @@ import numpy as np
 
 from supple.errors import SuppleError
 from supple.robot.bodies.beam import PLANAR, SPATIAL, BeamSpec, beam_marker
-from supple.robot.bodies.fe_model import Site, cleaned, hat_rows
 from supple.robot.bodies.record import Array, Body, Outline
 from supple.robot.bodies.reduction import Selection, Structure, reduce
+from supple.robot.finite_elements.model import Site, cleaned, hat_rows
 
 
 def reduced_beam(spec: BeamSpec, body: Body, method: str, selection: Selection) -> tuple[Body, Array]:

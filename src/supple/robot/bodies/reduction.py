@@ -16,9 +16,9 @@ from scipy import sparse
 from scipy.linalg import eigh, qr
 
 from supple.errors import SuppleError
-from supple.robot.bodies.fe_model import Site
-from supple.robot.bodies.fe_modes import canonical, elastic_modes, factorised, lowest
 from supple.robot.bodies.record import Array, Reduced
+from supple.robot.finite_elements.model import Site
+from supple.robot.finite_elements.modes import canonical, elastic_modes, factorised, lowest
 
 Matrix = Any
 AXES = ("x", "y", "z", "rx", "ry", "rz")

@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from supple.robot.bodies.plate_space import PlateSpace, Values
 from supple.robot.bodies.record import Array
+from supple.robot.plates.space import PlateSpace, Values
 
 Matrix = Any
 

@@ -14,17 +14,17 @@ from typing import Any
 import numpy as np
 
 from supple.errors import SuppleError
-from supple.robot.bodies.fe_model import FeModel, Site, hat_rows, with_masses
-from supple.robot.bodies.plate_fields import Fields
-from supple.robot.bodies.plate_figure import Tracked
-from supple.robot.bodies.plate_kinks import singular
-from supple.robot.bodies.plate_levels import Level
-from supple.robot.bodies.plate_matrices import Layers, moving, plate_matrices
-from supple.robot.bodies.plate_mesh import skfem
-from supple.robot.bodies.plate_sites import Locator, Tie, drawn, edge_tie, rim_tie, tied
-from supple.robot.bodies.plate_space import PlateSpace
 from supple.robot.bodies.record import Array
-from supple.robot.bodies.stiffener import Rib, stiffener_matrices
+from supple.robot.finite_elements.model import FeModel, Site, hat_rows, with_masses
+from supple.robot.plates.fields import Fields
+from supple.robot.plates.figure import Tracked
+from supple.robot.plates.kinks import singular
+from supple.robot.plates.levels import Level
+from supple.robot.plates.matrices import Layers, moving, plate_matrices
+from supple.robot.plates.mesh import skfem
+from supple.robot.plates.sites import Locator, Tie, drawn, edge_tie, rim_tie, tied
+from supple.robot.plates.space import PlateSpace
+from supple.robot.plates.stiffener import Rib, stiffener_matrices
 
 __all__ = ["Plate", "PlateSpec", "Rib", "plate", "plate_model"]
 

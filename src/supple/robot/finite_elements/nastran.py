@@ -8,12 +8,12 @@ from pathlib import Path
 import numpy as np
 
 from supple.errors import SuppleError
-from supple.robot.bodies import output2
-from supple.robot.bodies.bulk_data import number, read_grids
-from supple.robot.bodies.coordinate_systems import Systems
-from supple.robot.bodies.mesh_files import checked_file
-from supple.robot.bodies.nodal import NodalModel, check_model, without_still_nodes
 from supple.robot.bodies.record import Array
+from supple.robot.finite_elements import output2
+from supple.robot.finite_elements.bulk_data import number, read_grids
+from supple.robot.finite_elements.coordinate_systems import Systems
+from supple.robot.finite_elements.mesh_files import checked_file
+from supple.robot.finite_elements.nodal import NodalModel, check_model, without_still_nodes
 
 _EIGENVALUE = re.compile(r"\$EIGENVALUE\s*=\s*(\S+)\s+MODE\s*=\s*(\d+)")
 _DECKS = (".bdf", ".dat", ".nas")

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from supple.robot.bodies.plate_fields import Fields, Inertial
 from supple.robot.bodies.record import Array
+from supple.robot.plates.fields import Fields, Inertial
 
 Matrix = Any
 SHEAR = 5 / 6  # shear factor of Mindlin's theory

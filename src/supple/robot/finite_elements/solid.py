@@ -10,10 +10,10 @@ import numpy as np
 from scipy import sparse
 
 from supple.errors import SuppleError
-from supple.robot.bodies.nodal import MOST, NodalModel
-from supple.robot.bodies.plate_mesh import skfem
 from supple.robot.bodies.record import Array
-from supple.robot.bodies.solid_mesh import read_solid
+from supple.robot.finite_elements.nodal import MOST, NodalModel
+from supple.robot.finite_elements.solid_mesh import read_solid
+from supple.robot.plates.mesh import skfem
 
 _HEX_ORDER = (0, 1, 3, 4, 2, 5, 7, 6)  # of scikit-fem, in corners of VTK
 _HEX_EDGES = ((0, 1), (1, 2), (2, 3), (3, 0), (4, 5), (5, 6), (6, 7), (7, 4), (0, 4), (1, 5), (2, 6), (3, 7))

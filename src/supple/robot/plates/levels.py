@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from supple.robot.bodies.plate_figure import Tracked
-from supple.robot.bodies.plate_mesh import distances, skfem
 from supple.robot.bodies.record import Array
+from supple.robot.plates.figure import Tracked
+from supple.robot.plates.mesh import distances, skfem
 
 
 @dataclass(frozen=True)

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from supple.errors import SuppleError
-from supple.robot.bodies.coordinate_systems import Definition, Grid, Systems
-from supple.robot.bodies.mesh_files import checked_file
+from supple.robot.finite_elements.coordinate_systems import Definition, Grid, Systems
+from supple.robot.finite_elements.mesh_files import checked_file
 
 _INCLUDES = 8  # files within files within files
 _CARDS = re.compile(r"(GRID|GRDSET|CORD[12][RCS])(?=[\s,*]|$)|BEGIN\s+(?:BULK\s+)?SUPER|CORD3G", re.IGNORECASE)

@@ -10,11 +10,11 @@ import numpy as np
 from scipy import sparse
 
 from supple.errors import SuppleError
-from supple.robot.bodies.fe_model import FeModel, Site, hat_rows
-from supple.robot.bodies.plate_fields import Fields
-from supple.robot.bodies.plate_levels import boundary_loops
-from supple.robot.bodies.plate_space import PlateSpace
 from supple.robot.bodies.record import Array
+from supple.robot.finite_elements.model import FeModel, Site, hat_rows
+from supple.robot.plates.fields import Fields
+from supple.robot.plates.levels import boundary_loops
+from supple.robot.plates.space import PlateSpace
 
 Matrix = Any
 _OUTLINE, _HOLE, _RIB = 130, 40, 9  # points that are drawn at most

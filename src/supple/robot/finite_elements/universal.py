@@ -15,9 +15,9 @@ from pathlib import Path
 import numpy as np
 
 from supple.errors import SuppleError
-from supple.robot.bodies.mesh_files import checked_file
-from supple.robot.bodies.nodal import NodalModel, check_model, without_still_nodes
 from supple.robot.bodies.record import Array
+from supple.robot.finite_elements.mesh_files import checked_file
+from supple.robot.finite_elements.nodal import NodalModel, check_model, without_still_nodes
 
 _NUMBER = re.compile(r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eEdD][-+]?\d+)?")
 _MARK = re.compile(r"^[ \t]*-1[ \t\r]*$", re.MULTILINE)

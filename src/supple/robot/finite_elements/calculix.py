@@ -13,9 +13,9 @@ import numpy as np
 from scipy import sparse
 
 from supple.errors import SuppleError
-from supple.robot.bodies.mesh_files import checked_file
-from supple.robot.bodies.nodal import MOST, NodalModel, check_model, without_still_nodes
 from supple.robot.bodies.record import Array
+from supple.robot.finite_elements.mesh_files import checked_file
+from supple.robot.finite_elements.nodal import MOST, NodalModel, check_model, without_still_nodes
 
 _SECONDS = 600
 _INCLUDES = 8  # files within files

@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from supple.robot.bodies.plate_fields import Fields, Inertial
-from supple.robot.bodies.plate_space import PlateSpace
 from supple.robot.bodies.record import Array
 from supple.robot.bodies.section import CrossSection
+from supple.robot.plates.fields import Fields, Inertial
+from supple.robot.plates.space import PlateSpace
 
 Matrix = Any
 _GAUSS = 6

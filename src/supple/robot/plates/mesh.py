@@ -156,7 +156,7 @@ def distances(points: Array, corners: Array) -> Array:
 
 def mesh_from_file(path: Path, scale: float = 1.0) -> tuple[Array, Array]:
     """Points (P x 2) and triangles of a flat mesh file, in any format meshio reads."""
-    from supple.robot.bodies.mesh_files import read_mesh
+    from supple.robot.finite_elements.mesh_files import read_mesh
 
     mesh = read_mesh(path)
     triangles = [np.asarray(block.data)[:, :3] for block in mesh.cells if block.type in ("triangle", "triangle6")]

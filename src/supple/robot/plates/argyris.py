@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from supple.robot.bodies.plate_mesh import skfem
 from supple.robot.bodies.record import Array
+from supple.robot.plates.mesh import skfem
 
 _POWERS = [(i, j) for i in range(6) for j in range(6) if i + j <= 5]
 _DERIVATIVES = ((0, 0), (1, 0), (0, 1), (2, 0), (1, 1), (0, 2))

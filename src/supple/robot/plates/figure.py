@@ -11,9 +11,9 @@ from itertools import pairwise
 
 import numpy as np
 
-from supple.robot.bodies.delaunay import Ring, inside, triangulated
-from supple.robot.bodies.plate_mesh import crossing_edges, distances, polygon_area
 from supple.robot.bodies.record import Array
+from supple.robot.plates.delaunay import Ring, inside, triangulated
+from supple.robot.plates.mesh import crossing_edges, distances, polygon_area
 
 _TOUCH = 1e-6  # of the plate's size: closer lines touch
 _SIDES = 8, 24  # of a circle in the first mesh: a small one, and one as large as the plate

@@ -15,12 +15,12 @@ from scipy import sparse
 from scipy.sparse.linalg import splu
 
 from supple.errors import SuppleError
-from supple.robot.bodies.argyris import local_argyris, side_normals
-from supple.robot.bodies.delaunay import inside
-from supple.robot.bodies.plate_kinks import kinks
-from supple.robot.bodies.plate_levels import Level, boundary_loops
-from supple.robot.bodies.plate_mesh import skfem
 from supple.robot.bodies.record import Array
+from supple.robot.plates.argyris import local_argyris, side_normals
+from supple.robot.plates.delaunay import inside
+from supple.robot.plates.kinks import kinks
+from supple.robot.plates.levels import Level, boundary_loops
+from supple.robot.plates.mesh import skfem
 
 Matrix = Any
 OUTSIDE = 1e-6  # of the plate's size: further out is not on the plate

@@ -19,8 +19,8 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from supple.robot.bodies.fe_modes import elastic_modes
 from supple.robot.bodies.record import Array, Body, Marker, Outline, eye, zeros
+from supple.robot.finite_elements.modes import elastic_modes
 
 Matrix = Any  # scipy sparse matrix
 _SHAPE_DIGITS = 9  # of shapes at attachments: equal by symmetry, whatever the mesh

@@ -13,9 +13,9 @@ from pathlib import Path
 import numpy as np
 
 from supple.errors import SuppleError
-from supple.robot.bodies import bulk_data, calculix, universal
-from supple.robot.bodies.mesh_files import checked_file, read_mesh
 from supple.robot.bodies.record import Array
+from supple.robot.finite_elements import bulk_data, calculix, universal
+from supple.robot.finite_elements.mesh_files import checked_file, read_mesh
 
 _ABAQUS = {"C3D4": "tetra", "C3D10": "tetra10", "C3D8": "hexahedron", "C3D20": "hexahedron20"}
 _UNIVERSAL = {111: "tetra", 118: "tetra10", 115: "hexahedron", 116: "hexahedron20"}

@@ -8,10 +8,10 @@ from pathlib import Path
 import numpy as np
 
 from supple.errors import SuppleError
-from supple.robot.bodies import calculix, matrix_files, nastran, universal
-from supple.robot.bodies.fe_modes import elastic_modes, orthonormal
-from supple.robot.bodies.nodal import NodalModel
-from supple.robot.bodies.solid import solid_from_file
+from supple.robot.finite_elements import calculix, matrix_files, nastran, universal
+from supple.robot.finite_elements.modes import elastic_modes, orthonormal
+from supple.robot.finite_elements.nodal import NodalModel
+from supple.robot.finite_elements.solid import solid_from_file
 
 
 @dataclass(frozen=True)

@@ -10,8 +10,8 @@ import numpy as np
 from scipy import sparse
 
 from supple.errors import SuppleError
-from supple.robot.bodies.fe_model import FeModel, Site, hat_rows
 from supple.robot.bodies.record import Array
+from supple.robot.finite_elements.model import FeModel, Site, hat_rows
 
 Matrix = Any
 MOST = 300_000  # coordinates of a model that is read

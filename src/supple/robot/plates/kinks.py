@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from supple.robot.bodies.plate_levels import Level
 from supple.robot.bodies.record import Array
+from supple.robot.plates.levels import Level
 
 _STRAIGHT = 1e-6
 _INWARD = 0.2  # rad

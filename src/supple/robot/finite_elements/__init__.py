@@ -1,0 +1,1 @@
+"""Finite-element models: matrices or modes at nodes, solids, and the files of other programs."""
