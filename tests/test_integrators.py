@@ -269,6 +269,20 @@ def test_runs_side_by_side_equal_single_runs() -> None:
             np.testing.assert_allclose(many[key][:, k], one[key], rtol=1e-9, atol=1e-9, err_msg=key)
 
 
+def test_derivatives_side_by_side_are_those_one_by_one() -> None:
+    """Derivatives by the library with more lanes, or one column at a time: the same motion to the tolerance of Newton."""
+    robot = simulator("five_bar", "circle", duration=0.2)
+    settings = Settings("generalised_alpha", step=2e-4, every=0.01, tolerance=1e-3, newton=1e-10)
+    at_once = simulate(robot, settings)
+    robot.stepper().library.supple_widen(None)
+    one_by_one = simulate(robot, settings)
+    assert at_once.summary["steps"] == one_by_one.summary["steps"]
+    assert at_once.summary["jacobians"] > 1
+    for key in ("position", "velocity", "acceleration"):
+        size = np.abs(one_by_one[key]).max()
+        np.testing.assert_allclose(at_once[key], one_by_one[key], rtol=0, atol=1e-7 * size, err_msg=key)
+
+
 # scipy on the whole tree ---------------------------------------------------------------------------------------------------
 
 

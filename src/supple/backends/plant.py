@@ -12,8 +12,8 @@ from supple.backends.program import body as program_body
 from supple.expr.function import Function
 from supple.expr.program import Program
 
-_PARTS = ("algebra", "plant", "dense", "control", "newton", "generalised_alpha", "gauss", "dormand_prince",
-          "quasi_static", "run")  # fmt: skip
+_COLUMNS = ("algebra", "plant", "rotations", "loops", "motion", "dense", "control", "columns")
+_PARTS = (*_COLUMNS, "newton", "generalised_alpha", "gauss", "dormand_prince", "quasi_static", "recording", "run", "entries")
 
 
 _LARGE = 20_000  # operations above which the compiler's time matters more than the last bit of speed
@@ -92,6 +92,11 @@ def _file(name: str) -> str:
 def plant_source(plant: Plant, stages: int) -> str:
     """The C text of a plant with its integrators; `stages`: 3 with Gauss' method, else 1."""
     return "\n".join([plant_equations(plant, stages), stepping_source()])
+
+
+def columns_source(plant: Plant) -> str:
+    """The C text of a plant without integrators, which computes columns of their derivatives side by side."""
+    return "\n".join([plant_equations(plant, 0), *(_file(part) for part in _COLUMNS)])
 
 
 def stepping_source() -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -11,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from supple.backends.compiler import shared_library
-from supple.backends.plant import Place, Plant, plant_source
+from supple.backends.plant import Place, Plant, columns_source, plant_source
 from supple.errors import BackendError
 from supple.expr.function import Array
 
@@ -19,6 +20,10 @@ METHODS = {"generalised_alpha": 0, "gauss": 1, "dormand_prince": 2, "quasi_stati
 OUTCOMES = (
     "fine", "done", "full", "yielded", "open_loops", "ill_posed", "diverged", "not_a_number", "too_small", "inaccurate",
 )  # fmt: skip
+
+
+_MANY = 16  # free coordinates from which on derivatives are worth a library of their own
+_WIDE = 8  # columns that it computes at once
 
 
 class _Signals(ctypes.Structure):
@@ -107,11 +112,17 @@ class Stepper:
 
     def __init__(self, plant: Plant, lanes: int = 1, gauss: bool = False) -> None:
         self.plant, self.lanes = plant, lanes
-        path = shared_library(plant_source(plant, 3 if gauss else 1), (f"-DSUPPLE_LANES={lanes}",))
+        sources = [(plant_source(plant, 3 if gauss else 1), (f"-DSUPPLE_LANES={lanes}",))]
+        if lanes == 1 and len(plant.free) >= _MANY:
+            sources.append((columns_source(plant), (f"-DSUPPLE_LANES={_WIDE}",)))
+        with ThreadPoolExecutor(2) as pool:
+            paths = list(pool.map(lambda made: shared_library(*made), sources))
         try:
-            self.library = ctypes.CDLL(str(path))
+            self.library, *wide = (ctypes.CDLL(str(path)) for path in paths)
         except OSError as problem:
             raise BackendError(f"the compiled {plant.name} cannot be loaded: {problem}; see SUPPLE_CACHE") from problem
+        for other in wide:
+            self.library.supple_widen(other.supple_columns)
         self.library.supple_size.restype = ctypes.c_longlong
         self.library.supple_layout.restype = ctypes.c_longlong
         self.size = int(self.library.supple_size())

@@ -1,7 +1,9 @@
-/* Small dense linear algebra, all lanes side by side; pivots are shared by the lanes. */
+/* Small dense linear algebra, all lanes side by side; matrices column by column; pivots are shared by the lanes. */
 #include <float.h>
 
 #define SINGULAR 1e-13
+#define PANEL 4 /* columns that are eliminated together */
+#define SHORT 24 /* columns that are too short for that */
 
 SUPPLE_LOCAL double larger(double x, double y) { return x > y ? x : y; } /* y if x is not a number */
 SUPPLE_LOCAL double smaller(double x, double y) { return x < y ? x : y; }
@@ -43,37 +45,87 @@ SUPPLE_LOCAL double weight_of(real x, const int *live)
 #endif
 }
 
-/* m (n x n, row by row) becomes its LU factors, diagonal inverted; returns smallest / largest pivot, 0 if singular */
+SUPPLE_LOCAL int is_zero(real x)
+{
+    for (int l = 0; l < SUPPLE_LANES; l++)
+        if (SUPPLE_LANE(x, l) != 0.0)
+            return 0;
+    return 1;
+}
+
+SUPPLE_LOCAL void swap(real *x, int i, int j)
+{
+    const real kept = x[i];
+    x[i] = x[j];
+    x[j] = kept;
+}
+
+/* x -= the PANEL columns at c (n apart) times u, in rows from `from` to `to` */
+SUPPLE_LOCAL void subtract(const real *c, int n, const real *u, int from, int to, real *restrict x)
+{
+    const real u0 = u[0], u1 = u[1], u2 = u[2], u3 = u[3];
+    const real *restrict c0 = c, *restrict c1 = c + n, *restrict c2 = c + 2 * n, *restrict c3 = c + 3 * n;
+    for (int i = from; i < to; i++)
+        x[i] = x[i] - c0[i] * u0 - c1[i] * u1 - c2[i] * u2 - c3[i] * u3;
+}
+
+/* x -= L x for the columns from k on of the unit lower triangle, PANEL of them */
+SUPPLE_LOCAL void forward(const real *m, int n, int k, real *x)
+{
+    const real *c = m + k * n;
+    real u[PANEL];
+    for (int j = 0; j < PANEL; j++) {
+        u[j] = x[k + j];
+        for (int l = 0; l < j; l++)
+            u[j] -= c[l * n + k + j] * u[l];
+    }
+    int empty = 1;
+    for (int j = 0; j < PANEL; j++) {
+        x[k + j] = u[j];
+        empty &= is_zero(u[j]);
+    }
+    if (!empty)
+        subtract(c, n, u, k + PANEL, n, x);
+}
+
+/* m (n x n) becomes its LU factors, diagonal inverted; returns smallest / largest pivot, 0 if singular */
 static double factorise(real *m, int *pivot, int n, const int *live)
 {
+    const int width = n < SHORT ? n : PANEL;
     double smallest = HUGE_VAL, largest = 0.0;
-    for (int k = 0; k < n; k++) {
-        int best = k;
-        double top = weight_of(m[k * n + k], live);
-        for (int i = k + 1; i < n; i++) {
-            const double w = weight_of(m[i * n + k], live);
-            if (w > top) {
-                best = i;
-                top = w;
+    for (int first = 0; first < n; first += width) {
+        const int last = first + width < n ? first + width : n;
+        for (int k = first; k < last; k++) {
+            real *restrict x = m + k * n;
+            int best = k;
+            double top = weight_of(x[k], live);
+            for (int i = k + 1; i < n; i++) {
+                const double w = weight_of(x[i], live);
+                best = w > top ? i : best;
+                top = w > top ? w : top;
+            }
+            pivot[k] = best;
+            largest = larger(largest, top);
+            smallest = smaller(smallest, top);
+            if (!(top > SINGULAR * largest) || !(top <= DBL_MAX))
+                return 0.0;
+            for (int j = 0; best != k && j < last; j++)
+                swap(m + j * n, k, best);
+            const real inverse = num(1) / x[k];
+            x[k] = inverse;
+            for (int i = k + 1; i < n; i++)
+                x[i] *= inverse;
+            for (int j = k + 1; j < last; j++) {
+                real *restrict y = m + j * n;
+                const real u = y[k];
+                for (int i = k + 1; i < n && !is_zero(u); i++)
+                    y[i] -= x[i] * u;
             }
         }
-        pivot[k] = best;
-        largest = larger(largest, top);
-        smallest = smaller(smallest, top);
-        if (!(top > SINGULAR * largest) || !(top <= DBL_MAX))
-            return 0.0;
-        for (int j = 0; best != k && j < n; j++) {
-            const real kept = m[k * n + j];
-            m[k * n + j] = m[best * n + j];
-            m[best * n + j] = kept;
-        }
-        const real inverse = num(1) / m[k * n + k];
-        m[k * n + k] = inverse;
-        for (int i = k + 1; i < n; i++) {
-            const real factor = m[i * n + k] * inverse;
-            m[i * n + k] = factor;
-            for (int j = k + 1; j < n; j++)
-                m[i * n + j] -= factor * m[k * n + j];
+        for (int j = last; j < n; j++) {
+            for (int k = first; k < last; k++)
+                swap(m + j * n, k, pivot[k]);
+            forward(m, n, first, m + j * n);
         }
     }
     return n ? smallest / largest : 1.0;
@@ -82,21 +134,25 @@ static double factorise(real *m, int *pivot, int n, const int *live)
 /* b becomes the solution of m x = b */
 static void solve(const real *m, const int *pivot, int n, real *b)
 {
-    for (int k = 0; k < n; k++) {
-        const real kept = b[pivot[k]];
-        b[pivot[k]] = b[k];
-        b[k] = kept;
+    const int whole = n - n % PANEL;
+    for (int k = 0; k < n; k++)
+        swap(b, k, pivot[k]);
+    for (int k = 0; k < whole; k += PANEL)
+        forward(m, n, k, b);
+    for (int k = whole; k < n; k++)
+        for (int i = k + 1; i < n; i++)
+            b[i] -= m[k * n + i] * b[k];
+    for (int k = n - 1; k >= whole; k--) {
+        b[k] *= m[k * n + k];
+        for (int i = 0; i < k; i++)
+            b[i] -= m[k * n + i] * b[k];
     }
-    for (int i = 1; i < n; i++) {
-        real sum = b[i];
-        for (int j = 0; j < i; j++)
-            sum -= m[i * n + j] * b[j];
-        b[i] = sum;
-    }
-    for (int i = n - 1; i >= 0; i--) {
-        real sum = b[i];
-        for (int j = i + 1; j < n; j++)
-            sum -= m[i * n + j] * b[j];
-        b[i] = sum * m[i * n + i];
+    for (int k = whole - PANEL; k >= 0; k -= PANEL) {
+        for (int j = k + PANEL - 1; j >= k; j--) {
+            b[j] *= m[j * n + j];
+            for (int i = k; i < j; i++)
+                b[i] -= m[j * n + i] * b[j];
+        }
+        subtract(m + k * n, n, b + k, 0, k, b);
     }
 }

@@ -5,18 +5,18 @@
 #ifdef DENSE
 
 /* b becomes the solution of m^T x = b */
-static void solve_transposed(const real *m, const int *pivot, int n, real *b)
+SUPPLE_LOCAL void solve_transposed(const real *m, const int *pivot, int n, real *b)
 {
     for (int i = 0; i < n; i++) {
         real sum = b[i];
         for (int j = 0; j < i; j++)
-            sum -= m[j * n + i] * b[j];
+            sum -= m[i * n + j] * b[j];
         b[i] = sum * m[i * n + i];
     }
     for (int i = n - 2; i >= 0; i--) {
         real sum = b[i];
         for (int j = i + 1; j < n; j++)
-            sum -= m[j * n + i] * b[j];
+            sum -= m[i * n + j] * b[j];
         b[i] = sum;
     }
     for (int k = n - 1; k >= 0; k--) {
@@ -37,9 +37,34 @@ static void apply(const real *M, const real *x, real *to)
     }
 }
 
+/* sum += factor x, n numbers */
+SUPPLE_LOCAL void add(real *restrict sum, real factor, const real *restrict x, int n)
+{
+    for (int i = 0; i < n; i++)
+        sum[i] += factor * x[i];
+}
+
+/* reduced = T^T M T, f = T^T force; T has ones for the free coordinates, and `tied` (N_DEP x N_FREE) for the dependent */
+SUPPLE_LOCAL void reduce(const Sim *z, const real *M, const real *tied, const real *force, real *reduced, real *f)
+{
+    real MT[N_V]; /* one column of M T; M is symmetric */
+    for (int k = 0; k < N_FREE; k++) {
+        memcpy(MT, M + z->free_v[k] * N_V, sizeof MT);
+        f[k] = force[z->free_v[k]];
+        for (int i = 0; i < N_DEP; i++) {
+            add(MT, tied[i * N_FREE + k], M + z->dep_v[i] * N_V, N_V);
+            f[k] += tied[i * N_FREE + k] * force[z->dep_v[i]];
+        }
+        for (int l = 0; l < N_FREE; l++)
+            reduced[k * N_FREE + l] = MT[z->free_v[l]];
+        for (int i = 0; i < N_DEP; i++)
+            add(reduced + k * N_FREE, MT[z->dep_v[i]], tied + i * N_FREE, N_FREE);
+    }
+}
+
 static int dense(Sim *z, Posture *p, const real *given, const real *g, const real *wrench, Loops *loops)
 {
-    static SUPPLE_THREAD real M[N_V * N_V], T[AT_LEAST_ONE(N_FREE * N_V)], MT[N_V], reduced[AT_LEAST_ONE(N_FREE * N_FREE)];
+    static SUPPLE_THREAD real M[N_V * N_V], tied[AT_LEAST_ONE(N_DEP * N_FREE)], reduced[AT_LEAST_ONE(N_FREE * N_FREE)];
     static SUPPLE_THREAD int order[AT_LEAST_ONE(N_FREE)];
     real c[N_V], a[N_V], force[N_V];
     model_tree(p->q, p->v, g, wrench, z->parameters, M, c);
@@ -47,43 +72,29 @@ static int dense(Sim *z, Posture *p, const real *given, const real *g, const rea
     follow_on(z, p, a, loops);
 #if N_DEP > 0
     real pull[N_DEP];
-#endif
-    memset(T, 0, sizeof T);
-    for (int k = 0; k < N_FREE; k++) { /* row k of T: how all coordinates follow the free one k */
-        T[k * N_V + z->free_v[k]] = fill(1);
-#if N_DEP > 0
+    for (int k = 0; k < N_FREE; k++) { /* how the dependent coordinates tied the free one k */
         for (int i = 0; i < N_DEP; i++)
             pull[i] = loops->wide[z->row[i] * J_COLUMNS + z->free_v[k]];
         solve(loops->square, loops->pivot, N_DEP, pull);
         for (int i = 0; i < N_DEP; i++)
-            T[k * N_V + z->dep_v[i]] = -pull[i];
-#endif
+            tied[i * N_FREE + k] = -pull[i];
     }
+#endif
     apply(M, a, force);
     for (int i = 0; i < N_V; i++)
         force[i] = -c[i] - force[i];
     for (int i = 0; i < N_TAU; i++)
         force[TAU_V[i]] += p->effort[i];
-    for (int k = 0; k < N_FREE; k++) {
-        apply(M, T + k * N_V, MT);
-        real sum = fill(0);
-        for (int i = 0; i < N_V; i++)
-            sum += T[k * N_V + i] * force[i];
-        p->f[k] = sum;
-        for (int l = 0; l < N_FREE; l++) {
-            real product = fill(0);
-            for (int i = 0; i < N_V; i++)
-                product += T[l * N_V + i] * MT[i];
-            reduced[k * N_FREE + l] = product;
-        }
-    }
+    reduce(z, M, tied, force, reduced, p->f);
     if (N_FREE > 0 && !(factorise(reduced, order, N_FREE, z->live) > 0.0))
         return 0;
     solve(reduced, order, N_FREE, p->f);
 #if N_GIVEN > 0
-    for (int k = 0; k < N_FREE; k++)
-        for (int i = 0; i < N_V; i++)
-            a[i] += T[k * N_V + i] * p->f[k];
+    for (int k = 0; k < N_FREE; k++) {
+        a[z->free_v[k]] += p->f[k];
+        for (int i = 0; i < N_DEP; i++)
+            a[z->dep_v[i]] += tied[i * N_FREE + k] * p->f[k];
+    }
     apply(M, a, force);
     for (int i = 0; i < N_V; i++)
         force[i] += c[i];

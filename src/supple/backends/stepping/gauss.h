@@ -70,9 +70,9 @@ static int gauss_matrix(Sim *z, double h)
     for (int p = 0; p < 3; p++)
         for (int q = 0; q < 3; q++) {
             const double by_v = h * GAUSS_A[p][q], by_x = h * h * gauss_squared(p, q);
-            for (int i = 0; i < n; i++)
-                for (int j = 0; j < n; j++)
-                    z->matrix[(p * n + i) * m + q * n + j] = -by_v * z->Fv[i * n + j] - by_x * z->Fx[i * n + j];
+            for (int j = 0; j < n; j++)
+                for (int i = 0; i < n; i++)
+                    z->matrix[(q * n + j) * m + p * n + i] = -by_v * z->Fv[j * n + i] - by_x * z->Fx[j * n + i];
         }
     for (int i = 0; i < m; i++)
         z->matrix[i * m + i] += num(1);

@@ -27,6 +27,7 @@ static int alpha_matrix(Sim *z, const Alpha *c, double h)
     for (int i = 0; i < N_FREE; i++)
         z->matrix[i * N_FREE + i] += num(1);
     z->factorised_for = h;
+    z->pairs = 0;
     if (N_FREE > 0 && !(factorise(z->matrix, z->pivot, N_FREE, z->live) > 0.0))
         return 0;
 #if N_FREE <= SMALL
@@ -91,6 +92,7 @@ static int alpha_start(Sim *z, const Drive *d, const Alpha *c, double h)
     z->h_last = h;
     z->restart = 0;
     z->recent = 0;
+    memset(z->bend, 0, sizeof z->bend);
     return FINE;
 }
 
@@ -99,7 +101,7 @@ static int alpha_step(Sim *z, const Drive *d, double h, Posture *end, double *er
     static SUPPLE_THREAD Loops loops;
     const Alpha c = alpha_of(z->rho);
     real f[AT_LEAST_ONE(N_FREE)], s[AT_LEAST_ONE(N_FREE)], u[AT_LEAST_ONE(N_FREE)], like[AT_LEAST_ONE(N_FREE)];
-    real change[AT_LEAST_ONE(N_FREE)], kept[AT_LEAST_ONE(N_FREE)], a[AT_LEAST_ONE(N_V)];
+    real change[AT_LEAST_ONE(N_FREE)], kept[AT_LEAST_ONE(N_FREE)], last[AT_LEAST_ONE(N_FREE)], a[AT_LEAST_ONE(N_V)];
     int outcome = FINE;
     if (!z->have_jacobian && (outcome = differentiate(z, d)) != FINE)
         return outcome;
@@ -114,10 +116,15 @@ static int alpha_step(Sim *z, const Drive *d, double h, Posture *end, double *er
         for (int i = 0; i < N_FREE; i++)
             z->like[i] = z->now.f[i] + (c.am - c.af) * h * change[i];
     }
+    for (int i = 0; i < N_FREE; i++) /* accelerations go on as a parabola, what is too fast for this step as a line */
+        change[i] = h * (h + z->h_last) * z->bend[i];
+    if (z->recent)
+        alpha_solve(z, change);
     for (int i = 0; i < N_FREE; i++)
-        f[i] = z->now.f[i] + h * z->jerk[i];
+        f[i] = z->now.f[i] + h * z->jerk[i] + change[i];
+    z->contraction = pow(z->contraction, 0.8); /* measured again before long */
     foresee(z, h, end);
-    double size = HUGE_VAL;
+    double size = HUGE_VAL, largest = 0.0;
     int iteration = 0;
     for (;; iteration++) {
         alpha_update(z, &c, h, f, s, u, like);
@@ -129,16 +136,19 @@ static int alpha_step(Sim *z, const Drive *d, double h, Posture *end, double *er
             change[i] = end->f[i] - f[i];
         const double unbalanced = measure(z, change); /* stiff motions: far more than what is left of f */
         alpha_solve(z, change);
+        improve(z, iteration ? last : NULL, change);
+        memcpy(last, change, sizeof last);
         const double before = size;
         size = measure(z, change);
         for (int i = 0; i < N_FREE; i++)
             f[i] += change[i];
         if (iteration > 0)
-            z->contraction = larger(size / before, 0.02);
-        if (!(size < HUGE_VAL) || (iteration > 1 && size > 2.0 * before && size > 1e-6)) {
+            z->contraction = larger(size / before, 0.005);
+        if (!(size < HUGE_VAL) || (iteration > 1 && size > 2.0 * largest && size > 1e-6)) {
             outcome = DIVERGED;
             break;
         }
+        largest = iteration < 2 ? larger(largest, size) : largest;
         const double left = smaller(1.0, z->contraction);
         if ((size * left < z->newton && unbalanced * left < BALANCED) || (iteration > 2 && size > 0.3 * before && size < ROUNDED))
             break;
@@ -167,7 +177,9 @@ static int alpha_step(Sim *z, const Drive *d, double h, Posture *end, double *er
 static void alpha_accept(Sim *z, double h, const Posture *end)
 {
     for (int i = 0; i < N_FREE; i++) {
-        z->jerk[i] = (end->f[i] - z->now.f[i]) / h;
+        const real jerk = (end->f[i] - z->now.f[i]) / h;
+        z->bend[i] = z->recent ? (jerk - z->jerk[i]) / (h + z->h_last) : fill(0);
+        z->jerk[i] = jerk;
         z->like[i] = z->before[i];
     }
     z->h_last = h;

@@ -26,34 +26,29 @@ static double measure(const Sim *z, const real *x)
 /* Fx and Fv at the start of a step */
 static int differentiate(Sim *z, const Drive *d)
 {
-    static SUPPLE_THREAD Posture there;
-    real s[AT_LEAST_ONE(N_FREE)], u[AT_LEAST_ONE(N_FREE)];
+    static SUPPLE_THREAD real found[SIDE_BY_SIDE][AT_LEAST_ONE(N_FREE)], here[AT_LEAST_ONE(N_FREE)];
     const double kept = z->look;
     z->look = 1e-11 * (1.0 + fabs(z->t));
-    for (int i = 0; i < N_FREE; i++) {
-        s[i] = fill(0);
-        u[i] = z->now.v[z->free_v[i]];
-    }
-    for (int j = 0; j < 2 * N_FREE; j++) {
-        const double step = j < N_FREE ? 1e-7 : 1e-5;
-        real *x = j < N_FREE ? s + j : u + j - N_FREE, *F = j < N_FREE ? z->Fx + j : z->Fv + j - N_FREE;
-        const real before = *x;
-        *x = before + step;
-        there = z->now;
-        const int outcome = evaluate(z, d, z->t, z->now.q, s, u, &there);
-        *x = before;
-        if (outcome != FINE) {
-            z->look = kept;
-            return outcome;
+    int outcome = FINE, count;
+    for (int first = -1; first < 2 * N_FREE && outcome == FINE; first += count) {
+        outcome = some_columns(z, d, first, found, &count);
+        if (first < 0) /* those of the model: the ones of a step are balanced to a tolerance only */
+            memcpy(here, found[0], sizeof here);
+        for (int k = first < 0; k < count && first + k < 2 * N_FREE; k++) {
+            const int j = first + k;
+            real *column = j < N_FREE ? z->Fx + j * N_FREE : z->Fv + (j - N_FREE) * N_FREE;
+            for (int i = 0; i < N_FREE; i++)
+                column[i] = (found[k][i] - here[i]) / (j < N_FREE ? STEP_X : STEP_V);
         }
-        for (int i = 0; i < N_FREE; i++)
-            F[i * N_FREE] = (there.f[i] - z->now.f[i]) / step;
     }
+    z->look = kept;
+    if (outcome != FINE)
+        return outcome;
     for (int i = 0; i < N_FREE; i++) { /* no error can be smaller than what rounding of positions makes of accelerations */
         double noise = 0.0;
         for (int j = 0; j < N_FREE; j++)
             if (z->free_q[j] >= 0)
-                noise += DBL_EPSILON * size_of(z->Fx[i * N_FREE + j] * z->now.q[z->free_q[j]], z->live);
+                noise += DBL_EPSILON * size_of(z->Fx[j * N_FREE + i] * z->now.q[z->free_q[j]], z->live);
         double *scale = z->scale + z->free_unit[i];
         *scale = larger(*scale, ROUNDING * noise / z->tolerance);
     }
@@ -61,18 +56,54 @@ static int differentiate(Sim *z, const Drive *d)
         z->sieve[i] = fill(i % (N_FREE + 1) == 0) - z->Fx[i] / (z->cutoff * z->cutoff);
     if (z->cutoff > 0.0 && N_FREE > 0 && !(factorise(z->sieve, z->sieve_pivot, N_FREE, z->live) > 0.0))
         z->cutoff = 0.0;
-    z->look = kept;
     z->jacobians++;
     z->have_jacobian = z->fresh = 1;
     z->factorised_for = 0.0;
     return FINE;
 }
 
+/* sum of products of accelerations, relative to their scale */
+SUPPLE_LOCAL real product(const Sim *z, const real *x, const real *y)
+{
+    const double weight[2] = {1.0 / (z->scale[0] * z->scale[0]), 1.0 / (z->scale[1] * z->scale[1])};
+    real sum = fill(0);
+    for (int i = 0; i < N_FREE; i++)
+        sum += weight[z->free_unit[i]] * x[i] * y[i];
+    return sum;
+}
+
+/* Broyden's method (the good one): what corrections taught of the matrix since it was factorised improves the next ones.
+ * x: the correction that the factors ask for; last: that of the iteration before, or NULL */
+static void improve(Sim *z, const real *last, real *x)
+{
+    for (int k = 0; k < z->pairs; k++) {
+        const real share = product(z, z->learnt[k][0], x);
+        for (int i = 0; i < N_FREE; i++)
+            x[i] += z->learnt[k][1][i] * share;
+    }
+    if (!last)
+        return;
+    const real whole = product(z, last, last), left = product(z, last, x), gone = whole - left;
+    for (int l = 0; l < SUPPLE_LANES; l++)
+        if (z->live[l] && !(SUPPLE_LANE(gone, l) > 0.05 * SUPPLE_LANE(whole, l)))
+            return;
+    if (size_of(product(z, x, x) / whole, z->live) < 0.01)
+        return; /* nothing to learn */
+    if (z->pairs == PAIRS)
+        z->pairs = 0;
+    memcpy(z->learnt[z->pairs][0], last, sizeof z->learnt[0][0]);
+    for (int i = 0; i < N_FREE; i++) {
+        z->learnt[z->pairs][1][i] = x[i] / gone;
+        x[i] *= whole / gone;
+    }
+    z->pairs++;
+}
+
 /* Evaluations that better derivatives would have saved: once they cost as much as new ones, new ones it is */
 static void spend(Sim *z, int evaluations)
 {
     z->wasted = z->fresh ? 0 : z->wasted + (evaluations > 0 ? evaluations : 0);
-    if (z->wasted > N_FREE) {
+    if (z->wasted > (at_once ? N_FREE / 4 : N_FREE)) {
         z->have_jacobian = 0;
         z->wasted = 0;
     }

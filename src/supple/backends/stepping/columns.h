@@ -1,0 +1,93 @@
+/* Accelerations of states beside the present one, for derivatives by differences.
+ *
+ * The same text is compiled a second time with more lanes and without integrators (STAGES 0): that library computes as many
+ * columns at once, for the one with a single lane.
+ */
+#define STEP_X 1e-7
+#define STEP_V 1e-5
+
+/* What such a library is told: a moment of a simulation */
+typedef struct {
+    double t, look;
+    const int *tables;
+    const double *q, *v, *parameters, *effort, *integral, *control_q;
+} Moment;
+
+typedef int Columns(const Moment *at, const Drive *d, long long first, double *found);
+
+/* Accelerations at z->now, free displacement or rate j changed in lane l where j = first[l]; j < 0: none */
+static int beside(Sim *z, const Drive *d, const int *first, Posture *p)
+{
+    real s[AT_LEAST_ONE(N_FREE)], u[AT_LEAST_ONE(N_FREE)];
+    for (int i = 0; i < N_FREE; i++) {
+        s[i] = fill(0);
+        u[i] = z->now.v[z->free_v[i]];
+    }
+    for (int l = 0; l < SUPPLE_LANES; l++)
+        if (first[l] >= 0 && first[l] < N_FREE)
+            SUPPLE_LANE(s[first[l]], l) += STEP_X;
+        else if (first[l] >= N_FREE)
+            SUPPLE_LANE(u[first[l] - N_FREE], l) += STEP_V;
+    *p = z->now;
+    return evaluate(z, d, z->t, z->now.q, s, u, p);
+}
+
+#if STAGES == 0
+SUPPLE_EXPORT Columns supple_columns;
+
+SUPPLE_LOCAL void spread_out(real *to, const double *from, int n)
+{
+    for (int i = 0; i < n; i++)
+        to[i] = fill(from[i]);
+}
+
+/* Accelerations (SUPPLE_LANES x N_FREE) of the columns from `first` on; column -1, and any beyond the last, is the moment itself */
+int supple_columns(const Moment *at, const Drive *d, long long first, double *found)
+{
+    static SUPPLE_THREAD Sim z;
+    static SUPPLE_THREAD Posture p;
+    int column[SUPPLE_LANES];
+    memcpy(z.free_v, at->tables, (size_t)((char *)(z.turning + AT_LEAST_ONE(N_TURNING)) - (char *)z.free_v));
+    z.t = at->t;
+    z.look = at->look;
+    spread_out(z.now.q, at->q, N_Q);
+    spread_out(z.now.v, at->v, N_V);
+    spread_out(z.parameters, at->parameters, N_P);
+    spread_out(z.effort, at->effort, N_TAU);
+    spread_out(z.integral, at->integral, N_TAU);
+    spread_out(z.control_q, at->control_q, N_CQ);
+    for (int l = 0; l < SUPPLE_LANES; l++) {
+        z.live[l] = 1;
+        column[l] = first + l < 2 * N_FREE ? (int)first + l : -1;
+    }
+    const int outcome = beside(&z, d, column, &p);
+    for (int l = 0; l < SUPPLE_LANES; l++)
+        for (int i = 0; i < N_FREE; i++)
+            found[l * N_FREE + i] = SUPPLE_LANE(p.f[i], l);
+    return outcome;
+}
+#else
+#define SIDE_BY_SIDE 8 /* columns of the library with more lanes */
+static Columns *at_once; /* its function, if there is one */
+
+/* Accelerations of the columns from `first` on, -1 is the present; how many they are goes to *count */
+static int some_columns(Sim *z, const Drive *d, int first, real (*found)[AT_LEAST_ONE(N_FREE)], int *count)
+{
+#if SUPPLE_LANES == 1
+    if (at_once) {
+        const Moment at = {z->t, z->look, z->free_v, z->now.q, z->now.v, z->parameters, z->effort, z->integral, z->control_q};
+        *count = SIDE_BY_SIDE;
+        z->evaluations += SIDE_BY_SIDE;
+        return at_once(&at, d, first, found[0]);
+    }
+#endif
+    static SUPPLE_THREAD Posture there;
+    int column[SUPPLE_LANES];
+    for (int l = 0; l < SUPPLE_LANES; l++)
+        column[l] = first;
+    const int outcome = beside(z, d, column, &there);
+    memcpy(found[0], there.f, sizeof there.f);
+    *count = 1;
+    return outcome;
+}
+#endif

@@ -1,0 +1,126 @@
+/* Postures in motion: where all coordinates are, how fast, and the accelerations of the free ones. */
+
+#if N_DEP > 0
+static const Tree ROBOT = {N_Q, N_V, N_DEP, N_ROW, J_COLUMNS, N_ALIGNED, N_TURNING, model_loops, model_rates};
+#endif
+
+SUPPLE_LOCAL Choice choice_of(const Sim *z) { return (Choice){z->row, z->dep_v, z->dep_q, (const int (*)[3])z->turning}; }
+
+#ifdef DENSE
+static int dense(Sim *z, Posture *p, const real *given, const real *g, const real *wrench, Loops *loops);
+#endif
+
+static void control(Sim *z, const Drive *d, double t, const Posture *p, real *effort);
+
+/* q and v of the tree from a displacement s of the free coordinates off `from`, their rates u, and the motion at t, whose
+ * accelerations go to a. p->q holds a guess of the dependent ones. */
+static int place(Sim *z, const Drive *d, double t, const real *from, const real *s, const real *u, Posture *p, real *a,
+                 Loops *loops)
+{
+    double x[AT_LEAST_ONE(N_GIVEN)], xd[AT_LEAST_ONE(N_GIVEN)], xdd[AT_LEAST_ONE(N_GIVEN)];
+    signals_at(&d->given, t, z->look, x, xd, xdd);
+    for (int i = 0; i < N_FREE; i++)
+        if (z->free_q[i] >= 0)
+            p->q[z->free_q[i]] = from[z->free_q[i]] + s[i];
+    for (int k = 0; k < N_TURNING; k++)
+        if (z->turning[k][1] >= 0)
+            turn(p->q + z->turning[k][0], from + z->turning[k][0], s + z->turning[k][1]);
+    for (int i = 0; i < N_GIVEN; i++)
+        p->q[GIVEN_Q[i]] = fill(x[i]);
+#if N_DEP > 0
+    const Choice by = choice_of(z);
+    const int closed = close_loops(&ROBOT, &by, z->parameters, z->live, p->q, loops);
+    if (closed != FINE)
+        return closed;
+#endif
+    memset(p->v, 0, sizeof p->v);
+    memset(a, 0, N_V * sizeof(real));
+    for (int i = 0; i < N_FREE; i++)
+        p->v[z->free_v[i]] = p->rate[i] = u[i];
+    for (int k = 0; k < N_TURNING; k++)
+        if (z->turning[k][1] >= 0)
+            rotation_rate(s + z->turning[k][1], u + z->turning[k][1], p->rate + z->turning[k][1]);
+    for (int i = 0; i < N_GIVEN; i++) {
+        p->v[GIVEN_V[i]] = fill(xd[i]);
+        a[GIVEN_V[i]] = fill(xdd[i]);
+    }
+#if N_DEP > 0
+    z->conditioning = follow(&ROBOT, &by, z->parameters, z->live, p->q, p->v, loops);
+    if (!(z->conditioning > 0.0))
+        return ILL_POSED;
+#endif
+    (void)loops;
+    return FINE;
+}
+
+/* p of a displacement and rates: place, and p->f, p->tau by the equations of motion; a: the given accelerations */
+static int respond(Sim *z, const Drive *d, double t, Posture *p, const real *a, Loops *loops)
+{
+    real given[AT_LEAST_ONE(N_GIVEN)], wrench[AT_LEAST_ONE(N_W)], g[3];
+    double load[AT_LEAST_ONE(N_W)];
+    for (int i = 0; i < N_GIVEN; i++)
+        given[i] = a[GIVEN_V[i]];
+    signals_at(&d->load, t, z->look, load, NULL, NULL);
+    for (int i = 0; i < N_W; i++)
+        wrench[i] = fill(d->load.channels ? load[i] : 0.0);
+    for (int i = 0; i < 3; i++)
+        g[i] = fill(d->gravity[i]);
+    (void)given, (void)loops;
+#ifdef DENSE
+    if (!dense(z, p, a, g, wrench, loops))
+        return ILL_POSED;
+#else
+    model_accelerations(p->q, p->v, given, p->effort, g, wrench, z->parameters, p->f, p->tau);
+#endif
+    return size_of_all(p->f, N_FREE, z->live) < HUGE_VAL ? FINE : NOT_A_NUMBER;
+}
+
+static int evaluate(Sim *z, const Drive *d, double t, const real *from, const real *s, const real *u, Posture *p)
+{
+    static SUPPLE_THREAD Loops loops;
+    real a[AT_LEAST_ONE(N_V)];
+    z->evaluations++;
+    const int placed = place(z, d, t, from, s, u, p, a, &loops);
+    if (placed != FINE)
+        return placed;
+    control(z, d, t, p, p->effort);
+    return respond(z, d, t, p, a, &loops);
+}
+
+/* Accelerations of all coordinates in a placed posture: a holds given and free ones, loops what place left there */
+static void follow_on(const Sim *z, const Posture *p, real *a, const Loops *loops)
+{
+#if N_DEP > 0
+    real all[N_ROW], pull[N_DEP];
+    model_drift(p->q, p->v, a, z->parameters, all);
+    for (int i = 0; i < N_DEP; i++)
+        pull[i] = all[z->row[i]];
+    solve(loops->square, loops->pivot, N_DEP, pull);
+    for (int i = 0; i < N_DEP; i++)
+        a[z->dep_v[i]] = -pull[i];
+#endif
+    (void)z, (void)p, (void)a, (void)loops;
+}
+
+/* The same in any posture, with the free ones of p */
+static int accelerations(Sim *z, const Drive *d, double t, const Posture *p, real *a)
+{
+    static SUPPLE_THREAD Loops loops;
+    double x[AT_LEAST_ONE(N_GIVEN)], xd[AT_LEAST_ONE(N_GIVEN)], xdd[AT_LEAST_ONE(N_GIVEN)];
+    signals_at(&d->given, t, z->look, x, xd, xdd);
+    memset(a, 0, N_V * sizeof(real));
+    for (int i = 0; i < N_GIVEN; i++)
+        a[GIVEN_V[i]] = fill(xdd[i]);
+#if N_DEP > 0
+    const Choice by = choice_of(z);
+    real all[N_ROW];
+    model_rates(p->q, p->v, z->parameters, all, loops.wide);
+    pick(&ROBOT, &by, loops.wide, loops.square);
+    if (!(factorise(loops.square, loops.pivot, N_DEP, z->live) > 0.0))
+        return ILL_POSED;
+#endif
+    for (int i = 0; i < N_FREE; i++)
+        a[z->free_v[i]] = p->f[i];
+    follow_on(z, p, a, &loops);
+    return FINE;
+}

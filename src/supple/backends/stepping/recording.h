@@ -1,0 +1,175 @@
+/* What is recorded: states at steps, and between them. */
+#define ROW (1 + N_Q + N_V + N_TAU + N_FREE) /* of one sample: t, q, v, forces of actuators not prescribed, free accelerations */
+
+static void record(const Sim *z, double t, const real *q, const real *v, const real *effort, const real *f, double *to)
+{
+    for (int l = 0; l < SUPPLE_LANES; l++, to += ROW) {
+        double *x = to;
+        *x++ = t;
+        for (int i = 0; i < N_Q; i++)
+            *x++ = z->live[l] ? SUPPLE_LANE(q[i], l) : NAN;
+        for (int i = 0; i < N_V; i++)
+            *x++ = z->live[l] ? SUPPLE_LANE(v[i], l) : NAN;
+        for (int i = 0; i < N_TAU; i++)
+            *x++ = z->live[l] ? SUPPLE_LANE(effort[i], l) : NAN;
+        for (int i = 0; i < N_FREE; i++)
+            *x++ = z->live[l] ? SUPPLE_LANE(f[i], l) : NAN;
+    }
+}
+
+/* Hermite's quintic at a share x of the step: moved in all, rates and accelerations at both ends */
+SUPPLE_LOCAL real quintic_place(double x, double h, real moved, real v0, real v1, real a0, real a1)
+{
+    const double x2 = x * x, x3 = x2 * x, x4 = x3 * x, x5 = x4 * x;
+    return (10.0 * x3 - 15.0 * x4 + 6.0 * x5) * moved
+        + h * ((x - 6.0 * x3 + 8.0 * x4 - 3.0 * x5) * v0 + (-4.0 * x3 + 7.0 * x4 - 3.0 * x5) * v1)
+        + 0.5 * h * h * ((x2 - 3.0 * x3 + 3.0 * x4 - x5) * a0 + (x3 - 2.0 * x4 + x5) * a1);
+}
+
+SUPPLE_LOCAL real quintic_rate(double x, double h, real moved, real v0, real v1, real a0, real a1)
+{
+    const double x2 = x * x, x3 = x2 * x, x4 = x3 * x;
+    return (30.0 * x2 - 60.0 * x3 + 30.0 * x4) / h * moved
+        + (1.0 - 18.0 * x2 + 32.0 * x3 - 15.0 * x4) * v0 + (-12.0 * x2 + 28.0 * x3 - 15.0 * x4) * v1
+        + 0.5 * h * ((2.0 * x - 9.0 * x2 + 12.0 * x3 - 5.0 * x4) * a0 + (3.0 * x2 - 8.0 * x3 + 5.0 * x4) * a1);
+}
+
+SUPPLE_LOCAL real quintic_curve(double x, double h, real moved, real v0, real v1, real a0, real a1)
+{
+    const double x2 = x * x, x3 = x2 * x;
+    return (60.0 * x - 180.0 * x2 + 120.0 * x3) / (h * h) * moved
+        + ((-36.0 * x + 96.0 * x2 - 60.0 * x3) * v0 + (-24.0 * x + 84.0 * x2 - 60.0 * x3) * v1) / h
+        + (1.0 - 9.0 * x + 18.0 * x2 - 10.0 * x3) * a0 + (3.0 * x - 12.0 * x2 + 10.0 * x3) * a1;
+}
+
+/* s: the rotation vector, of its own axes, that turns the quaternion p into r */
+SUPPLE_LOCAL void rotation_between(const real *p, const real *r, real *s)
+{
+    const real together = p[0] * r[0] + p[1] * r[1] + p[2] * r[2] + p[3] * r[3];
+    const real b[3] = {p[0] * r[1] - p[1] * r[0] - p[2] * r[3] + p[3] * r[2],
+                       p[0] * r[2] - p[2] * r[0] - p[3] * r[1] + p[1] * r[3],
+                       p[0] * r[3] - p[3] * r[0] - p[1] * r[2] + p[2] * r[1]};
+    for (int l = 0; l < SUPPLE_LANES; l++) {
+        const double sine = sqrt(SUPPLE_LANE(b[0], l) * SUPPLE_LANE(b[0], l) + SUPPLE_LANE(b[1], l) * SUPPLE_LANE(b[1], l)
+                                 + SUPPLE_LANE(b[2], l) * SUPPLE_LANE(b[2], l));
+        const double flip = SUPPLE_LANE(together, l) < 0.0 ? -1.0 : 1.0;
+        const double factor = flip * (sine < 1e-9 ? 2.0 : 2.0 * atan2(sine, flip * SUPPLE_LANE(together, l)) / sine);
+        for (int i = 0; i < 3; i++)
+            SUPPLE_LANE(s[i], l) = factor * SUPPLE_LANE(b[i], l);
+    }
+}
+
+/* q and v at a share x of the step: quintic in the free coordinates, cubic in the dependent ones */
+static void interpolate(Sim *z, const Drive *d, double h, double x, const Posture *end, double *to)
+{
+    real q[AT_LEAST_ONE(N_Q)], v[AT_LEAST_ONE(N_V)], effort[AT_LEAST_ONE(N_TAU)], f[AT_LEAST_ONE(N_FREE)];
+    const double x2 = x * x, x3 = x2 * x;
+    const double c0 = 3.0 * x2 - 2.0 * x3, c1 = x - 2.0 * x2 + x3, c2 = x3 - x2;
+    const double r0 = 6.0 * (x - x2), r1 = 1.0 - 4.0 * x + 3.0 * x2, r2 = 3.0 * x2 - 2.0 * x;
+    for (int i = 0; i < N_Q; i++)
+        q[i] = end->q[i] + (c0 - 1.0) * (end->q[i] - z->now.q[i]); /* quaternions: near enough to be turned below */
+    for (int i = 0; i < N_V; i++)
+        v[i] = z->now.v[i] + x * (end->v[i] - z->now.v[i]);
+    for (int i = 0; i < N_DEP; i++)
+        if (z->dep_q[i] >= 0) {
+            const int k = z->dep_q[i], w = z->dep_v[i];
+            const real moved = end->q[k] - z->now.q[k];
+            q[k] = z->now.q[k] + c0 * moved + h * (c1 * z->now.v[w] + c2 * end->v[w]);
+            v[w] = r0 / h * moved + r1 * z->now.v[w] + r2 * end->v[w];
+        }
+    for (int i = 0; i < N_FREE; i++)
+        if (z->free_q[i] >= 0) {
+            const int k = z->free_q[i], w = z->free_v[i];
+            const real moved = end->q[k] - z->now.q[k];
+            q[k] = z->now.q[k] + quintic_place(x, h, moved, z->now.v[w], end->v[w], z->now.f[i], end->f[i]);
+            v[w] = quintic_rate(x, h, moved, z->now.v[w], end->v[w], z->now.f[i], end->f[i]);
+            if (z->method == QUASI_STATIC) { /* rates are left out, not zero */
+                q[k] = z->now.q[k] + x * moved;
+                v[w] = fill(0);
+            }
+        }
+    if (z->method == GENERALISED_ALPHA && z->factorised_for == h) { /* what is stiff goes straight from end to end */
+        real bent[AT_LEAST_ONE(N_FREE)], rate[AT_LEAST_ONE(N_FREE)];
+        for (int i = 0; i < N_FREE; i++) {
+            const int k = z->free_q[i], w = z->free_v[i];
+            bent[i] = k >= 0 ? q[k] - z->now.q[k] - x * (end->q[k] - z->now.q[k]) : fill(0);
+            rate[i] = k >= 0 ? v[w] - z->now.v[w] - x * (end->v[w] - z->now.v[w]) : fill(0);
+        }
+        alpha_solve(z, bent);
+        alpha_solve(z, rate);
+        for (int i = 0; i < N_FREE; i++)
+            if (z->free_q[i] >= 0) {
+                const int k = z->free_q[i], w = z->free_v[i];
+                q[k] = z->now.q[k] + x * (end->q[k] - z->now.q[k]) + bent[i];
+                v[w] = z->now.v[w] + x * (end->v[w] - z->now.v[w]) + rate[i];
+            }
+    }
+    /* Accelerations are interpolated themselves: those of an interpolated posture would magnify what is stiff */
+    const double bend = z->recent ? x * (x - 1.0) * h / (h + z->h_last) : x * (x - 1.0);
+    for (int i = 0; i < N_FREE; i++) {
+        f[i] = z->now.f[i] + x * (end->f[i] - z->now.f[i]);
+        if (z->method == GENERALISED_ALPHA)
+            f[i] += bend * (end->f[i] - z->now.f[i] - h * z->jerk[i]);
+        else if (z->method == DORMAND_PRINCE && z->free_q[i] >= 0)
+            f[i] = quintic_curve(x, h, end->q[z->free_q[i]] - z->now.q[z->free_q[i]], z->now.v[z->free_v[i]],
+                                 end->v[z->free_v[i]], z->now.f[i], end->f[i]);
+    }
+#if STAGES == 3
+    if (z->method == GAUSS) { /* the stages know better */
+        real place[AT_LEAST_ONE(N_FREE)], rate[AT_LEAST_ONE(N_FREE)];
+        gauss_between(z, h, x, end, place, rate, f);
+        for (int i = 0; i < N_FREE; i++)
+            if (z->free_q[i] >= 0) {
+                q[z->free_q[i]] = z->now.q[z->free_q[i]] + place[i];
+                v[z->free_v[i]] = rate[i];
+            }
+    }
+#endif
+    for (int k = 0; k < N_TURNING; k++) { /* in the rotation vector from the start of the step: quintic if free, else cubic */
+        const int at = z->turning[k][0];
+        const int *index = z->turning[k][1] >= 0 ? z->free_v + z->turning[k][1] : z->dep_v + z->turning[k][2];
+        const real *p = z->now.q + at;
+        real s[3], end_rate[3], u[3];
+        rotation_between(p, end->q + at, s);
+        for (int i = 0; i < 3; i++)
+            u[i] = end->v[index[i]];
+        rotation_rate(s, u, end_rate);
+        real moved[3], rate[3];
+        for (int i = 0; i < 3; i++) {
+            moved[i] = c0 * s[i] + h * (c1 * z->now.v[index[i]] + c2 * end_rate[i]);
+            rate[i] = r0 / h * s[i] + r1 * z->now.v[index[i]] + r2 * end_rate[i];
+        }
+        if (z->turning[k][1] >= 0) {
+            const int free = z->turning[k][1];
+            real on[3], on_u[3], later[3], curve[3];
+            const double ahead = 1e-6 * h;
+            for (int i = 0; i < 3; i++) {
+                on[i] = s[i] + ahead * end_rate[i];
+                on_u[i] = u[i] + ahead * end->f[free + i];
+            }
+            rotation_rate(on, on_u, later);
+            for (int i = 0; i < 3; i++) {
+                curve[i] = (later[i] - end_rate[i]) / ahead;
+                moved[i] = quintic_place(x, h, s[i], z->now.v[index[i]], end_rate[i], z->now.f[free + i], curve[i]);
+                rate[i] = quintic_rate(x, h, s[i], z->now.v[index[i]], end_rate[i], z->now.f[free + i], curve[i]);
+            }
+        }
+        turn(q + at, p, moved);
+        real w[3];
+        angular_velocity(moved, rate, w);
+        for (int i = 0; i < 3; i++)
+            v[index[i]] = w[i];
+    }
+    double g[AT_LEAST_ONE(N_GIVEN)], gd[AT_LEAST_ONE(N_GIVEN)];
+    const double t = z->t + x * h;
+    signals_at(&d->given, t, z->look, g, gd, NULL);
+    for (int i = 0; i < N_GIVEN; i++) {
+        q[GIVEN_Q[i]] = fill(g[i]);
+        v[GIVEN_V[i]] = fill(gd[i]);
+    }
+    static SUPPLE_THREAD Posture here;
+    memcpy(here.q, q, sizeof here.q);
+    memcpy(here.v, v, sizeof here.v);
+    control(z, d, t, &here, effort);
+    record(z, t, q, v, effort, f, to);
+}
