@@ -14,7 +14,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from supple import pipeline
-from supple.cli import main
+from supple.cli.main import main
 
 BRACKETS = "odd [bold]name[/bold] [/nope] [0]"
 
@@ -101,7 +101,7 @@ def test_every_problem_of_a_file_is_a_line_of_its_own(tmp_path: Path) -> None:
 def test_a_real_process_ends_without_traceback(tmp_path: Path) -> None:
     (tmp_path / "bad.yaml").write_bytes(b"\x80\x81")
     done = subprocess.run(
-        [sys.executable, "-m", "supple.cli", "check", "bad.yaml"], cwd=tmp_path, capture_output=True, text=True
+        [sys.executable, "-m", "supple", "check", "bad.yaml"], cwd=tmp_path, capture_output=True, text=True
     )
     assert done.returncode == 2 and done.stdout == ""
     assert done.stderr == "bad.yaml:1: is not UTF-8 text (byte 0); save it as UTF-8\n"
@@ -146,7 +146,7 @@ def test_modes_as_json(robot: str) -> None:
 
 
 def test_what_is_not_finite_becomes_null() -> None:
-    from supple.cli_options import _strict
+    from supple.cli.options import _strict
 
     assert _strict({"a": [float("nan"), (float("inf"), 1.5)], "b": "nan"}) == {"a": [None, [None, 1.5]], "b": "nan"}
 
@@ -190,7 +190,7 @@ def test_help_names_and_explains_every_option(verb: str) -> None:
 
 
 def test_help_starts_without_the_heavy_libraries() -> None:
-    code = "import sys, supple.cli; print(*sorted({m.partition('.')[0] for m in sys.modules}))"
+    code = "import sys, supple.cli.main; print(*sorted({m.partition('.')[0] for m in sys.modules}))"
     loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
     assert "click" in loaded
     assert not {"numpy", "scipy", "matplotlib", "pydantic", "ruamel", "rich"} & set(loaded)

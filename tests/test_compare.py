@@ -11,7 +11,7 @@ from click.testing import CliRunner, Result
 
 from supple import pipeline
 from supple.analyses.compare import EXPECTED, compare
-from supple.cli import main
+from supple.cli.main import main
 from supple.errors import SuppleError
 from supple.model.model import Model
 

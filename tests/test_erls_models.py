@@ -11,7 +11,7 @@ from closed_states import closed_state
 
 from supple import models, pipeline
 from supple.backends.interpreter import interpret
-from supple.cli import main
+from supple.cli.main import main
 from supple.generator import generate
 from supple.model.model import Model
 

@@ -405,7 +405,7 @@ def test_bodies_on_the_command_line(folder: Path) -> None:
 
     from click.testing import CliRunner
 
-    from supple.cli import main
+    from supple.cli.main import main
 
     path = bars.robot_file(folder, bars.FORMS["calculix"], "written")
     run = CliRunner()

@@ -32,18 +32,9 @@ ROOMS = {
     "pipeline": {"errors", "models", "expr", "robot", "formulations", "backends", "model"},
     "generator": {"fmu_parts", "errors", "expr", "robot", "formulations", "models", "backends", "pipeline"},
     "tour": {"errors", "pipeline", "analyses", "views", "backends", "results", "simulator", "storage"},
-    "cli_options": {"errors", "robot"},
-    "cli_time": {
-        "errors", "cli_options", "robot", "motion", "pipeline", "simulator", "analyses", "backends", "views", "storage",
-        "results",
-    },
-    "cli_compare": {"backends",
-        "errors", "cli_options", "models", "model", "robot", "motion", "pipeline", "simulator", "analyses", "views",
-        "results",
-    },
     "cli": {
-        "cli_options", "cli_time", "cli_compare", "errors", "models", "robot", "motion", "pipeline", "analyses", "views",
-        "backends", "generator", "tour", "simulator", "storage",
+        "errors", "models", "model", "robot", "motion", "pipeline", "analyses", "views", "backends", "generator", "tour",
+        "simulator", "storage", "results",
     },
     "__main__": {"cli"},
 }  # fmt: skip

@@ -21,7 +21,7 @@ from scipy.io import loadmat
 
 from supple.analyses.simulate import simulate
 from supple.backends.stepper import Settings
-from supple.cli import main
+from supple.cli.main import main
 from supple.simulator import simulator
 from supple.storage import save
 

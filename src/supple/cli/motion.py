@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from supple.cli_options import json_option, named_values, print_json, set_option
+from supple.cli.options import json_option, named_values, print_json, set_option
 from supple.errors import SuppleError
 
 if TYPE_CHECKING:

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from supple.cli_compare import compare
-from supple.cli_options import assembly_option, at_option, json_option, named_values, pose_numbers, print_json, set_option
-from supple.cli_time import inverse, simulate
+from supple.cli.compare import compare
+from supple.cli.motion import inverse, simulate
+from supple.cli.options import assembly_option, at_option, json_option, named_values, pose_numbers, print_json, set_option
 from supple.errors import RobotFileError, SuppleError
 
 if TYPE_CHECKING:
@@ -322,6 +322,3 @@ main.add_command(compare)
 main.add_command(inverse)
 
 VERBS: dict[str, Callable[..., Any]] = dict(main.commands)
-
-if __name__ == "__main__":
-    main()

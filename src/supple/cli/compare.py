@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from supple.cli_options import assembly_option, at_option, json_option, pose_numbers, print_json, set_option
+from supple.cli.options import assembly_option, at_option, json_option, pose_numbers, print_json, set_option
 from supple.errors import SuppleError
 
 if TYPE_CHECKING:

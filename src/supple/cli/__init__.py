@@ -1,0 +1,1 @@
+"""The command line: verbs, their options, one line for every error."""
