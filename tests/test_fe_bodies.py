@@ -235,8 +235,16 @@ def test_selection_by_frequency_and_effective_mass() -> None:
     assert max(up_to.frequencies) <= 100 < up_to.omitted
     enough = reduced_beam(spec, whole, "clamped_free", Selection(effective_mass=0.8))[0].reduced
     assert enough is not None and enough.effective_mass is not None and min(enough.effective_mass) >= 0.8
+    with pytest.raises(SuppleError, match="all modes together carry"):  # the rest is at the clamp
+        reduced_beam(bar_spec(2), beam_body(bar_spec(2)), "clamped_free", Selection(effective_mass=0.999))
     with pytest.raises(SuppleError, match="no effective mass"):
         reduced_beam(spec, whole, "free_free", Selection(effective_mass=0.8))
+
+
+def test_a_cell_given_twice_is_refused() -> None:
+    points, cells = bars.hexahedra(4)
+    with pytest.raises(SuppleError, match="given twice"):
+        solid(points, np.vstack([cells, cells[:1, [1, 2, 3, 0, 5, 6, 7, 4]]]), bars.E, bars.NU, bars.RHO)
 
 
 def test_static_shapes_lose_no_compliance() -> None:
@@ -266,6 +274,17 @@ def test_static_shapes_lose_no_compliance() -> None:
             "{fe: {file: barm.frd, root: r, attachments: {r: {plane: {x: 0}}}, reduction: {clamped_free: {modes: 3}}}}",
             "holds modes of the free body",
         ),
+        (
+            "{fe: {file: bar.sti, root: root, attachments: {root: {at: [0, 6 mm, 7.5 mm]}}}}",
+            "one node of a solid does not turn",
+        ),
+        ("{fe: {file: bar.sti, root: r, attachments: {r: {plane: {x: 0, z: 0}}}}}", "its nodes lie on a line"),
+        ("{fe: {file: bar.sti, material: steel, root: r, attachments: {r: {plane: {x: 0}}}}}", "leave the material out"),
+        (
+            "{fe: {file: hexa.vtk, material: steel, nodes: a.txt, root: r, attachments: {r: {plane: {x: 0}}}}}",
+            "nodes: is not used with hexa.vtk",
+        ),
+        ("{fe: {file: ., root: r, attachments: {r: {plane: {x: 0}}}, material: steel}}", "is a folder"),
         ("{plate: {corners: [[0, 0], [1, 0], [1, 1]], thickness: 1 cm, material: iron}}", "there is no material 'iron'"),
         ("{plate: {corners: [[0, 0], [1, 0], [1, 1]], thickness: 1 cm, material: steel}}", "root: say which attachment"),
         (
@@ -418,6 +437,9 @@ def test_bodies_on_the_command_line(folder: Path) -> None:
     assert f"wrote arm to {folder / 'arm.npz'}" in shown.output
     assert "first mode left out" in shown.output and "effective mass" in shown.output
     assert run.invoke(main, ["bodies", str(path), "--write", "leg=x.npz"]).exit_code == 2
+    for more in ("units: mm", "origin: [1, 0, 0]", "mass: bar.mas", "solver: calculix"):
+        with pytest.raises(RobotFileError, match=f"{more.split(':')[0]}: arm.npz holds a reduced body"):
+            pipeline.load(bars.robot_file(folder, f"{{fe: {{file: arm.npz, {more}}}}}", "changed"))
     again = bars.robot_file(folder, "{fe: {file: arm.npz}}", "again")
     first, second = (modes(pipeline.load(p), {}, count=4).frequencies_hz for p in (path, again))
     assert np.array(second) == pytest.approx(np.array(first), rel=1e-9)

@@ -17,12 +17,12 @@ from hypothesis import strategies as st
 pytest.importorskip("skfem")
 
 from supple.errors import SuppleError
-from supple.robot.bodies.body_files import modes_of, read_body, write, write_body
+from supple.robot.bodies.body_files import body_from, modes_of, read_body, write, write_body
 from supple.robot.bodies.record import Body, Marker
 from supple.robot.bodies.reduction import Selection, Structure, reduce
 from supple.robot.finite_elements import bulk_data, calculix, nodal, universal
 from supple.robot.finite_elements.files import FeFile, modal_model, read_fe
-from supple.robot.finite_elements.matrix_files import read_arrays, read_table, write_model
+from supple.robot.finite_elements.matrix_files import from_arrays, read_arrays, read_table, to_arrays, write_model
 from supple.robot.finite_elements.model import fe_body, rigid_inertia, site_marker
 from supple.robot.finite_elements.nodal import Attachment, NodalModel, chosen_nodes, fe_model
 from supple.robot.finite_elements.solid import solid
@@ -367,3 +367,54 @@ def test_nothing_is_unpickled(tmp_path: Path) -> None:
     np.savez(path, K=np.array([print], dtype=object))
     with pytest.raises(SuppleError, match=r"evil\.npz"):
         read_arrays(path)
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        (lambda a: {"component": -a["component"]}, "one of its six motions"),
+        (lambda a: {"component": 0 * a["component"]}, "the same motion twice"),
+        (lambda a: {"node": a["node"][:, None]}, "node must be a list of whole numbers"),
+        (lambda a: {"labels": np.full(len(a["labels"]), np.nan)}, "labels must be a list of whole numbers"),
+        (lambda a: {"K_value": a["K_value"] * (1 + 0.01j)}, "K is complex"),
+        (lambda a: {"M_value": -a["M_value"]}, "negative masses"),
+        (lambda a: {"modes": np.zeros((len(a["node"]), 8)), "squares": np.full(8, np.nan)}, "squares must be"),
+        (lambda a: {"modes": np.zeros((len(a["node"]), 8)), "squares": np.zeros((1, 8))}, "squares must be"),
+    ],
+)
+def test_arrays_that_make_no_model(change: Callable[[Any], Any], words: str) -> None:
+    arrays = to_arrays(bar())
+    with pytest.raises(SuppleError, match=words):
+        from_arrays(arrays | change(arrays), "bar.npz")
+
+
+@pytest.mark.parametrize(
+    ("K", "nodes", "words"),
+    [
+        (np.eye(6), np.zeros((0, 3)), "nodes must have"),
+        (np.array(3.0), np.zeros((2, 3)), "K must be a square matrix"),
+        (np.eye(6)[0], np.zeros((2, 3)), "K must be a square matrix"),
+        (np.eye(6)[:, :5], np.zeros((2, 3)), "K is 6 x 5"),
+    ],
+)
+def test_short_arrays_that_make_no_model(K: Any, nodes: Any, words: str) -> None:
+    with pytest.raises(SuppleError, match=words):
+        from_arrays({"K": K, "M": np.eye(6), "nodes": nodes}, "bar.npz")
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        (lambda a: {"K_ee": -a["K_ee"]}, "K_ee has negative energies"),
+        (lambda a: {"I_rr": -a["I_rr"]}, "mass matrix has negative energies"),
+        (lambda a: {"M_ee": a["M_ee"] + np.triu(np.ones_like(a["M_ee"]), 1)}, "M_ee is not symmetric"),
+        (lambda a: {"rotations": 2 * a["rotations"]}, "no rotation matrices"),
+        (lambda a: {"names": np.array(["one", "one"])}, "names must differ"),
+        (lambda a: {"coordinates": np.array(["a */ b", *a["coordinates"][1:]])}, "coordinates must differ, and be made of"),
+        (lambda a: {"units": np.array(["ell"] * len(a["units"]))}, "units must be m or rad"),
+    ],
+)
+def test_arrays_that_make_no_body(tmp_path: Path, change: Callable[[Any], Any], words: str) -> None:
+    arrays = read_arrays(write_body(*reduced(bar()), tmp_path / "body.npz"))
+    with pytest.raises(SuppleError, match=words):
+        body_from(arrays | change(arrays), "body.npz")

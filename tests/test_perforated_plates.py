@@ -18,7 +18,7 @@ from scipy.special import iv, ivp, jv, jvp, kv, kvp, yv, yvp
 
 from supple import pipeline
 from supple.analyses.modes import modes
-from supple.errors import RobotFileError
+from supple.errors import RobotFileError, SuppleError
 from supple.robot.bodies.body_files import read_body, write_body
 from supple.robot.bodies.reduction import Selection, Structure, reduce
 from supple.robot.bodies.section import CrossSection, rectangle_torsion
@@ -437,6 +437,9 @@ def test_a_robot_with_a_perforated_ribbed_link(tmp_path: Path) -> None:
         ("hole: [0.2, 0.2]", "hole: [0.05, 0.2]", "attachments.hub.hole: (0.05, 0.2) lies in no hole"),
         ("{centre: [0.2, 0.2], radius: 80 mm}", "{center: [0.2, 0.2], radius: 80 mm}", "did you mean 'centre'"),
         ("corners: [[0, 0], [0.6, 0], [0.6, 0.4], [0, 0.4]]", "mesh: plate.msh", "holes: cannot be given with a mesh"),
+        ("to: [0.36, 0.4]", "to: [0.36, 0]", "stiffeners.0: begins where it ends"),
+        ("edge: [[0.6, 0], [0.6, 0.4]]", "edge: [[0.6, 0], [0.6, 0]]", "attachments.end: the two points of an edge are the"),
+        ("edge: [[0.6, 0], [0.6, 0.4]]", "edge: [[0.6, 0], [0.55, 0.4]]", "attachments.end: the two points of an edge must"),
         ("link: arm, on: end", "link: arm, at: [-0.05, 0, 0]", "points.tip: (-0.05, 0) is not on the plate"),
     ],
 )
@@ -447,3 +450,74 @@ def test_messages_name_the_place_in_the_file(tmp_path: Path, old: str, new: str,
     with pytest.raises(RobotFileError) as error:
         pipeline.load(path)
     assert words in str(error.value)
+
+
+PLAIN = """
+space: spatial
+materials: {steel: {E: 210 GPa, rho: 7850 kg/m^3}}
+sections: {rib: {rectangle: {y: 6 mm, z: 30 mm}}}
+bodies:
+  top:
+    plate:
+      corners: [[0, 0], [0.6, 0], [0.6, 0.2], [0.3, 0.2], [0.3, 0.4], [0, 0.4]]
+      thickness: 10 mm
+      material: steel
+      element: kirchhoff
+      refine: 0
+      masses: [{mass: 100 g, at: [0.05, 0.05]}]
+      stiffeners: [{from: [0.1, 0.35], to: [0.2, 0.1], section: rib}]
+      attachments: {root: {edge: [[0, 0], [0, 0.4]]}}
+      root: root
+      reduction: {clamped_free: {modes: 4}}
+links:
+  arm: {parent: base, joint: revolute, axis: z, q: q1, body: top}
+actuators: {q1: {}}
+"""
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "words"),
+    [
+        ("[0.6, 0], [0.6, 0.2]", "[0.6, 0.2], [0.6, 0]", "8: bodies.top.plate.corners: edge"),
+        ("at: [0.05, 0.05]", "at: [0.5, 0.3]", "masses.0.at: (0.5, 0.3) is not on the plate"),
+        ("to: [0.2, 0.1]", "to: [0.55, 0.1]", "stiffeners.0: leaves the plate between its ends"),
+        ("to: [0.2, 0.1]", "to: [0.1, 0.35]", "stiffeners.0: begins where it ends"),
+        ("edge: [[0, 0], [0, 0.4]]", "hole: [0.1, 0.1]", "attachments.root.hole: (0.1, 0.1) lies in no hole"),
+    ],
+)
+def test_plates_without_holes_name_the_place_too(tmp_path: Path, old: str, new: str, words: str) -> None:
+    assert old in PLAIN
+    path = tmp_path / "wrong.yaml"
+    path.write_text(PLAIN.replace(old, new, 1))
+    with pytest.raises(RobotFileError) as error:
+        pipeline.load(path)
+    assert words in str(error.value)
+
+
+@pytest.mark.parametrize("selection", ["modes: 0", "up_to: 0.01 Hz"])
+def test_no_modes_make_a_rigid_plate(tmp_path: Path, selection: str) -> None:
+    """Without shapes the body is rigid: its mass stays, nothing vibrates."""
+    from supple.robot.link_bodies import flexible_bodies
+
+    path = tmp_path / "rigid.yaml"
+    path.write_text(PLAIN.replace("modes: 4", selection))
+    body, markers = flexible_bodies(pipeline.describe(path))["top"]
+    area = 0.6 * 0.2 + 0.3 * 0.2
+    rib = 0.006 * 0.03 * np.hypot(0.1, 0.25)
+    assert not body.flexible and markers["root"].Phi_d.shape == (3, 0)
+    assert float(body.mass) == pytest.approx(7850 * (area * 0.01 + rib) + 0.1, rel=1e-9)
+    assert [c.kind for c in pipeline.load(path).mechanism.coordinates] == ["active"]
+
+
+def test_a_narrow_web_between_a_hole_and_the_edge_does_not_fold() -> None:
+    """Corners of a circle's polygon lie outside of it, by more than a narrow web if its sides were all alike."""
+    plain = Figure(rectangle(0.6, 0.4), (disc(0.1, 0.2, 0.0999),))
+    given = spec(plain, element="kirchhoff", refine=0, origin=(0.3, 0.2))
+    mesh = _space(given, 1).mesh
+    middles = mesh.p[:, mesh.t].mean(axis=1) * _space(given, 1).size + np.array([[0.3], [0.2]])
+    assert (np.hypot(middles[0] - 0.1, middles[1] - 0.2) > 0.0998).all()
+    assert (np.abs(mesh.p[0] * _space(given, 1).size) <= 0.3 + 1e-9).all()
+    area = 0.6 * 0.4 - np.pi * 0.0999**2
+    assert float(rigid_inertia(plate(given).model)["mass"]) == pytest.approx(7850 * 0.01 * area, rel=1e-9)
+    with pytest.raises(SuppleError, match="so near to another edge"):
+        _space(spec(Figure(rectangle(0.6, 0.4), (disc(0.1, 0.2, 0.09999),)), element="kirchhoff"), 0)

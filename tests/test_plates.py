@@ -200,6 +200,9 @@ def test_meshes_of_polygons_fill_them() -> None:
         (((0, 0), (1, 1), (1, 0), (0, 1)), "crosses"),
         (((0, 0), (1, 0), (2, 0)), "on a line"),
         (((0, 0), (1, 0), (1, 0), (0, 1)), "the same"),
+        ((*SQUARE, *SQUARE), "corner 5 lies on edge 1"),  # twice around: its mass would count twice
+        (((0, 0), (1, 0), (1, 1), (0.5, 0), (0, 1)), "corner 4 lies on edge 1"),
+        (((0, 0), (1.5, 0), (1, 0), (1, 1), (0, 1)), "corner 3 lies on edge 1"),
     ],
 )
 def test_corners_that_make_no_plate(corners: Any, words: str) -> None:
@@ -220,3 +223,53 @@ def test_plate_from_a_mesh_file(tmp_path: Path) -> None:
     path.write_bytes(path.read_bytes()[:200])
     with pytest.raises(SuppleError, match=r"plate\.msh"):
         mesh_from_file(path)
+
+
+@pytest.mark.parametrize(
+    ("triangles", "words"),
+    [
+        ([[0, 1, 2], [0, 2, 3], [2, 3, 0]], "given twice"),
+        ([[0, 1, 2], [0, 2, 3], [0, 1, 4]], "lie on others"),
+        ([[0, 1, 2], [5, 6, 7]], "2 loose parts"),
+        ([[0, 1, 2], [0, 2, 3], [2, 6, 7]], "meet at single nodes"),
+        ([[0, 1, 2], [0, 8, 3], [8, 2, 3]], "share all nodes of a side"),
+    ],
+)
+def test_meshes_whose_triangles_do_not_fit(tmp_path: Path, triangles: Any, words: str) -> None:
+    meshio = pytest.importorskip("meshio")
+    places = [*SQUARE, (0.4, 0.7), (3, 0), (4, 0), (4, 1), (0.5, 0.5)]
+    path = tmp_path / "plate.vtk"
+    meshio.write(path, meshio.Mesh(np.column_stack([np.array(places), np.zeros(len(places))]), [("triangle", triangles)]))
+    with pytest.raises(SuppleError, match=words):
+        mesh_from_file(path)
+
+
+def test_as_many_frequencies_stand_still_as_are_asked_for() -> None:
+    """The first Kirchhoff mesh of a square has fewer unknowns than modes that are asked for; all of them settle though."""
+    made = plate(spec(SQUARE, element="kirchhoff", modes=60, tolerance=0.02))
+    assert len(made.meshes[0][1]) < 61 == len(made.meshes[-1][1])
+    finer = plate(spec(SQUARE, element="kirchhoff", modes=60, refine=len(made.meshes)))
+    assert np.array(made.meshes[-1][1]) == pytest.approx(np.array(finer.meshes[-1][1]), rel=0.02)
+
+
+def test_up_to_a_frequency_without_end_is_refused_at_once() -> None:
+    """Weyl's law tells how many modes there are, without computing them."""
+    with pytest.raises(SuppleError, match="more than 500 modes lie below"):
+        plate(spec(HEXAGON, up_to=1e9))
+    made = plate(spec(HEXAGON, element="kirchhoff", up_to=200.0, tolerance=0.01))
+    assert made.meshes[-1][1][-2] < 200 < made.meshes[-1][1][-1]
+
+
+def test_a_mass_that_turns_at_a_point_is_said_to_be_the_reason() -> None:
+    """The compliance of a point against moments grows without end as the mesh gets finer."""
+    mass = (5.0, (0.1, 0.1, 0.1), ((0.05, 0.0, 0.0), (0.0, 0.05, 0.0), (0.0, 0.0, 0.05)))
+    with pytest.raises(SuppleError, match=r"still change by .* a mass at a point sinks in and turns"):
+        plate(spec(HEXAGON, masses=(mass,), modes=4))
+
+
+def test_rigid_motions_of_fine_kirchhoff_meshes_cost_nothing() -> None:
+    """Strain energy of rigid motions against that of the first elastic mode, on a mesh of 5000 unknowns: rounding."""
+    model = plate(spec(SQUARE, element="kirchhoff", refine=4, modes=1)).model
+    R = model.rigid
+    strain = np.diag(R.T @ (model.stiffness @ R)) / np.diag(R.T @ (model.M @ R))
+    assert np.abs(strain).max() < 1e-9 * model.free_modes(1)[0][0]

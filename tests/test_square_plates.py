@@ -111,7 +111,7 @@ def restricted(case: str, count: int) -> Array:
     along, across, rigid = families(case, beam_functions, count)
     space = _space(thin_square(), 3)
     model: FeModel = plate_model(thin_square(), space)
-    mass = splu(space.form_of_products.tocsc())
+    mass = splu((space.products / space.size**2).tocsc())
     columns = []
     for i in range(count):
         for j in range(count):

@@ -143,7 +143,7 @@ class FlexibleBodies:
         model = made.model
         edges = {name for name, a in given.attachments.items() if a.at is None}
         root = _root(model, given.root, floating)
-        method, selection = _reduction(given.reduction, root, floating, len(model.sites))
+        method, selection = _reduction(given.reduction, floating)
         if root is not None and root.name not in edges and method != "free_free":
             text = "a plate held at a point turns about it without end as the mesh gets finer"
             raise SuppleError(f"{method}: {text}; give the root as an edge: or hole:, or use free_free")
@@ -194,7 +194,7 @@ class FlexibleBodies:
         model = with_masses(model, [self.tied_mass(model, m) for m in given.masses])
         model = shifted(model, _frame_origin(model, given.origin))
         root = _root(model, given.root, floating)
-        method, selection = _reduction(given.reduction, root, floating, len(model.sites))
+        method, selection = _reduction(given.reduction, floating)
         if nodal.modes is not None and method != "free_free":
             raise SuppleError(f"{method}: {path.name} holds modes of the free body and no matrices; use free_free")
         return self.reduced(model, root, model.sites, method, selection, surface=False)
@@ -216,7 +216,9 @@ class FlexibleBodies:
         return Site("", p, hat_rows(p - near.position) @ near.rows), mass, np.array(inertia)
 
     def written_body(self, given: FiniteElements, body: Body, markers: dict[str, Marker]) -> tuple[Body, Shape]:
-        stray = [k for k in ("attachments", "masses", "reduction", "root", "material", "nodes") if getattr(given, k)]
+        keys = ("attachments", "masses", "reduction", "root", "material", "nodes", "mass", "solver")
+        stray = [k for k in keys if getattr(given, k)]
+        stray += [k for k, own in (("units", "m"), ("origin", [0, 0, 0])) if _plain(getattr(given, k)) != own]
         if stray:
             raise SuppleError(f"{stray[0]}: {given.file} holds a reduced body; it cannot be changed any more")
         n = len(body.coordinates)
@@ -277,7 +279,7 @@ def reduction_of(given: Any) -> tuple[str, Selection]:
     return method, selection
 
 
-def _reduction(given: Any, root: Site | None, floating: bool, sites: int) -> tuple[str, Selection]:
+def _reduction(given: Any, floating: bool) -> tuple[str, Selection]:
     if given is None:
         return ("free_free", Selection(modes=_FREE)) if floating else ("clamped_free", Selection(modes=_HELD))
     if given.clamped_free is not None and floating:
@@ -311,6 +313,10 @@ def _number(x: Any, what: str) -> float:
 
 def _numbers(given: Any) -> Any:
     return tuple(_number(x, "a place") for x in given)
+
+
+def _plain(given: Any) -> Any:
+    return given if isinstance(given, str) else list(given)
 
 
 def _attachment(model: NodalModel, name: str, given: Any) -> Attachment:

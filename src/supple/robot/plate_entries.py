@@ -21,9 +21,10 @@ from supple.robot.plates.figure import (
     crossed,
     faults,
     figure_mesh,
+    leaves,
     off,
 )
-from supple.robot.plates.mesh import checked_corners, mesh_from_file, polygon_mesh
+from supple.robot.plates.mesh import TOUCH, checked_corners, mesh_from_file, polygon_mesh, triangle_areas
 from supple.robot.values import is_number
 
 Number = Callable[[Any, str], float]
@@ -79,9 +80,8 @@ def _place(given: Any, number: Number) -> Array:
 
 
 def _centroid(points: Array, triangles: Array) -> tuple[float, float]:
-    a, b, c = (points[triangles[:, k]] for k in range(3))
-    areas = (b[:, 0] - a[:, 0]) * (c[:, 1] - a[:, 1]) - (b[:, 1] - a[:, 1]) * (c[:, 0] - a[:, 0])
-    middle = ((a + b + c) / 3 * areas[:, None]).sum(axis=0) / areas.sum()
+    areas = triangle_areas(points, triangles)
+    middle = (points[triangles].mean(axis=1) * areas[:, None]).sum(axis=0) / areas.sum()
     x, y = exact(middle)
     return float(x), float(y)
 
@@ -100,8 +100,6 @@ def plate_faults(given: Plate) -> Faults:
         for key in ("holes", "patches"):
             if getattr(given, key):
                 found.append(((key,), "cannot be given with a mesh; draw them in the mesh, or give corners or a circle"))
-        return found
-    if not _has_figure(given):
         return found
     found += _bad_loops(given)
     if found:
@@ -157,15 +155,20 @@ def _misplaced(given: Plate, figure: Figure) -> Faults:
     places = [(where, p) for where, p in places if all(is_number(x) for x in p)]
     texts = off([[float(x) for x in p] for _, p in places], figure)
     found = [(where, text) for (where, _), text in zip(places, texts, strict=True) if text]
+    for i, (start, end) in enumerate(figure.lines):
+        if np.linalg.norm(end - start) < TOUCH * figure.size:
+            found.append((("stiffeners", i), "begins where it ends; give two different points"))
     if found:
         return found
     for i, line in enumerate(figure.lines):
         hole = crossed(*line, figure)
+        if leaves(*line, figure):
+            found.append((("stiffeners", i), "leaves the plate between its ends; give the parts one by one"))
         if hole is not None:
             found.append((("stiffeners", i), f"crosses hole {hole} of the list; end it before and begin another behind"))
     for name, attachment in given.attachments.items():
-        if attachment.hole is not None:
-            p = np.array([[_known(x, "") for x in attachment.hole]])
+        if attachment.hole is not None and all(is_number(x) for x in attachment.hole):
+            p = np.array([[float(x) for x in attachment.hole]])
             if not any(h.contains(p)[0] for h in figure.holes):
                 found.append((("attachments", name, "hole"), f"({p[0, 0]:g}, {p[0, 1]:g}) lies in no hole"))
     return found

@@ -7,6 +7,7 @@ per attachment `names`, `positions` (A x 3), `rotations` (A x 3 x 3), `Phi_d` an
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -16,12 +17,14 @@ import numpy as np
 
 from supple.errors import SuppleError
 from supple.robot.bodies.record import Array, Body, Marker, Outline
+from supple.robot.bodies.reduced_beam import mass_with_frame
 from supple.robot.finite_elements.matrix_files import read_arrays
 from supple.robot.finite_elements.model import cleaned
 from supple.robot.finite_elements.nodal import NodalModel
 from supple.robot.finite_elements.universal import write_universal
 
 FORMAT = "body 1"
+_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.\-]{0,79}")
 _SHAPES: dict[str, tuple[int | str, ...]] = {
     "MS_r": (3,), "I_rr": (3, 3), "MS_de": (3, "N"), "beta": (3, "N"), "lam": ("N", "N", 3), "I_re": ("N", 3, 3),
     "I_ee": ("N", "N", 3, 3), "M_ee": ("N", "N"), "K_ee": ("N", "N"), "D_ee": ("N", "N"), "H_ee": ("N", "N"),
@@ -68,15 +71,11 @@ def modes_of(body: Body, markers: Mapping[str, Marker]) -> NodalModel:
         raise SuppleError("a universal file holds modes of a floating body (free_free on a platform); write .npz instead")
     points = np.vstack([body.outline.position, *(m.position for m in markers.values())]).astype(float)
     shapes = np.concatenate([body.outline.Phi_d, *(m.Phi_d[None] for m in markers.values())]).astype(float)
-    x, y, z = (float(s) for s in body.MS_r)
-    M6 = np.diag([float(body.mass)] * 3 + [0.0] * 3)
-    M6[:3, 3:] = -np.array([[0, -z, y], [z, 0, -x], [-y, x, 0]])
-    M6[3:, :3], M6[3:, 3:] = M6[:3, 3:].T, body.I_rr.astype(float)
     count = len(points)
     made = NodalModel(
         np.arange(1, count + 1), points, np.repeat(np.arange(count), 3), np.tile(np.arange(3), count), None, None
     )
-    rigid = np.linalg.solve(np.linalg.cholesky(M6), made.rigid().T).T
+    rigid = np.linalg.solve(np.linalg.cholesky(mass_with_frame(body)[:6, :6]), made.rigid().T).T
     return replace(made, modes=np.hstack([rigid, shapes.reshape(-1, n)]), squares=np.r_[np.zeros(6), np.diag(K)])
 
 
@@ -119,7 +118,34 @@ def body_from(data: Mapping[str, Array], file: str) -> tuple[Body, dict[str, Mar
         raise SuppleError(f"{file}: needs a unit per coordinate and a mass that is not negative")
     body = Body(mass=mass, **fields, coordinates=coordinates, units=units, outline=outline if drawn else None)
     markers = {k: Marker(positions[i], rotations[i], Phi_d[i], Phi_r[i]) for i, k in enumerate(names)}
+    fault = _names_fault(body, names) or _numbers_fault(body, rotations.astype(float))
+    if fault:
+        raise SuppleError(f"{file}: {fault}")
     return body, markers
+
+
+def _names_fault(body: Body, names: list[str]) -> str | None:
+    for what, texts in (("coordinates", body.coordinates), ("names", names)):
+        odd = [t for t in texts if not _NAME.fullmatch(t)]
+        if odd or len(set(texts)) != len(texts):
+            return f"{what} must differ, and be made of letters, digits, _, . and -"
+    return None if set(body.units) <= {"m", "rad"} else "units must be m or rad"
+
+
+def _numbers_fault(body: Body, rotations: Array) -> str | None:
+    """Why the numbers are no body's: a kinetic or strain energy that is negative, frames that are not at right angles."""
+    for name in ("I_rr", "M_ee", "K_ee", "D_ee", "H_ee"):
+        A = getattr(body, name).astype(float)
+        if np.abs(A - A.T).max(initial=0.0) > 1e-9 * np.abs(A).max(initial=0.0):
+            return f"{name} is not symmetric"
+    for name, A in (("its mass matrix", mass_with_frame(body)), ("K_ee", body.K_ee.astype(float))):
+        size = np.sqrt(np.abs(np.diag(A)))
+        size[size == 0] = 1.0
+        if len(A) and np.linalg.eigvalsh(A / np.outer(size, size)).min() < -1e-6:
+            return f"{name} has negative energies"
+    if np.abs(rotations @ rotations.transpose(0, 2, 1) - np.eye(3)).max(initial=0.0) > 1e-6:
+        return "rotations are no rotation matrices"
+    return None
 
 
 def _numbers(data: Mapping[str, Array], name: str, shape: tuple[int, ...], file: str) -> Array:

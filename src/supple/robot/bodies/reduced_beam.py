@@ -16,7 +16,7 @@ from supple.robot.finite_elements.model import Site, cleaned, hat_rows
 def reduced_beam(spec: BeamSpec, body: Body, method: str, selection: Selection) -> tuple[Body, Array]:
     """The beam's Body in few coordinates q, and V of its nodal coordinates = V q. Its end is attached."""
     try:
-        M = _with_frame(body)
+        M = mass_with_frame(body)
         K_ee = body.K_ee.astype(float)
         tip = beam_marker(spec, 1)
         Phi = np.concatenate([tip.Phi_d, tip.Phi_r]).astype(float)
@@ -40,7 +40,7 @@ def reduced_beam(spec: BeamSpec, body: Body, method: str, selection: Selection) 
     return replace(transformed(body, V), coordinates=basis.names, units=basis.units, reduced=basis.reduced), V
 
 
-def _with_frame(body: Body) -> Array:
+def mass_with_frame(body: Body) -> Array:
     """The mass matrix over the frame's six motions and the elastic coordinates."""
     n = len(body.coordinates)
     M = np.zeros((6 + n, 6 + n))

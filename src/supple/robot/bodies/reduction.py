@@ -22,7 +22,7 @@ from supple.robot.finite_elements.modes import canonical, elastic_modes, factori
 
 Matrix = Any
 AXES = ("x", "y", "z", "rx", "ry", "rz")
-_MOST = 500
+MOST_MODES = 500
 _BATCH = 24
 
 
@@ -165,8 +165,8 @@ def _selected(make: Callable[[int], tuple[Array, Array]], wanted: Selection, s: 
     """The modes asked for and one more, whose value (infinite if there is none) is the first omitted."""
     count = wanted.modes + 1 if wanted.modes is not None else _BATCH
     while True:
-        values, V = make(min(count, _MOST + 1))
-        all_of_them = len(values) < min(count, _MOST + 1)
+        values, V = make(min(count, MOST_MODES + 1))
+        all_of_them = len(values) < min(count, MOST_MODES + 1)
         keep: int | None = None
         if wanted.modes is not None:
             keep = min(wanted.modes, len(values))
@@ -176,13 +176,18 @@ def _selected(make: Callable[[int], tuple[Array, Array]], wanted: Selection, s: 
         elif wanted.effective_mass is not None:
             parts = _effective(s, V).cumsum(axis=1)
             enough = (parts >= wanted.effective_mass).all(axis=0)
-            keep = int(np.argmax(enough)) + 1 if enough.any() else len(values) if all_of_them else None
+            if all_of_them and not enough.any():
+                most = 100 * parts[:, -1].min() if len(values) else 0.0
+                raise SuppleError(
+                    f"effective_mass: all modes together carry {most:.3g} %; the rest is where the body is held"
+                )
+            keep = int(np.argmax(enough)) + 1 if enough.any() else None
         if keep is not None:
             more = np.inf if keep >= len(values) else values[keep]
             vector = np.zeros((V.shape[0], 1))
             return np.append(values[:keep], more), np.hstack([V[:, :keep], vector])
-        if count > _MOST:
-            raise SuppleError(f"the selection needs more than {_MOST} modes; ask for less")
+        if count > MOST_MODES:
+            raise SuppleError(f"the selection needs more than {MOST_MODES} modes; ask for less")
         count *= 2
 
 

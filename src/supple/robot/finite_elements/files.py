@@ -13,6 +13,16 @@ from supple.robot.finite_elements.modes import elastic_modes, orthonormal
 from supple.robot.finite_elements.nodal import NodalModel
 from supple.robot.finite_elements.solid import solid_from_file
 
+_BESIDE = {
+    ".mtx": ("nodes", "mass"),
+    ".sti": ("nodes",),
+    ".mas": ("nodes",),
+    ".dof": ("nodes",),
+    ".pch": ("nodes",),
+    ".op2": ("nodes",),
+}
+_WITH_MATRICES = (".npz", ".mat", ".frd", *_BESIDE)  # or modes; universal files may hold a mesh
+
 
 @dataclass(frozen=True)
 class FeFile:
@@ -29,6 +39,7 @@ class FeFile:
 def read_fe(given: FeFile) -> NodalModel:
     """The NodalModel of the files, in SI."""
     suffix = given.file.suffix.lower()
+    _check_used(given, suffix)
     scale = 1e-3 if given.millimetres else 1.0
     if given.run:
         if suffix != ".inp":
@@ -53,6 +64,17 @@ def read_fe(given: FeFile) -> NodalModel:
     if given.elastic is None:
         raise SuppleError(f"{given.file.name}: a mesh needs a material:")
     return solid_from_file(given.file, *given.elastic, scale)
+
+
+def _check_used(given: FeFile, suffix: str) -> None:
+    """Refuses what would be passed over in silence."""
+    mesh = given.elastic is not None and suffix not in _WITH_MATRICES
+    used = () if given.run else _BESIDE.get(suffix, ())
+    for key in ("nodes", "mass"):
+        if getattr(given, key) is not None and (mesh or key not in used):
+            raise SuppleError(f"{key}: is not used with {given.file.name}; leave it out")
+    if given.elastic is not None and (given.run or not mesh):
+        raise SuppleError(f"material: {given.file.name} brings its own stiffness and mass; leave the material out")
 
 
 def _in_metres(model: NodalModel, scale: float) -> NodalModel:

@@ -48,8 +48,8 @@ def from_arrays(data: Mapping[str, Array], file: str) -> NodalModel:
     """The NodalModel of named arrays."""
     try:
         if "labels" in data:
-            labels, xyz = np.asarray(data["labels"]).astype(int), np.asarray(data["xyz"], dtype=float)
-            node, component = np.asarray(data["node"]).astype(int), np.asarray(data["component"]).astype(int)
+            labels, node, component = (_whole(data, name, file) for name in ("labels", "node", "component"))
+            xyz = np.asarray(data["xyz"], dtype=float)
         else:
             labels, xyz = _nodes(np.asarray(data["nodes"], dtype=float), file)
             size = _size(data, file)
@@ -59,11 +59,13 @@ def from_arrays(data: Mapping[str, Array], file: str) -> NodalModel:
             node, component = np.repeat(np.arange(len(xyz)), per), np.tile(np.arange(per), len(xyz))
         if xyz.ndim != 2 or xyz.shape[1] != 3 or len(labels) != len(xyz):
             raise SuppleError(f"{file}: xyz must be N x 3, with N labels")
-        if len(node) != len(component) or (len(node) and (node.min() < 0 or node.max() >= len(xyz) or component.max() > 5)):
+        if len(node) != len(component) or not _between(node, 0, len(xyz) - 1) or not _between(component, 0, 5):
             raise SuppleError(f"{file}: node and component must name a node and one of its six motions per coordinate")
         n = len(node)
         if "modes" in data:
             modes, squares = np.asarray(data["modes"], dtype=float), np.asarray(data["squares"], dtype=float)
+            if squares.ndim != 1 or not np.isfinite(squares).all():
+                raise SuppleError(f"{file}: squares must be a list of finite numbers")
             if modes.shape != (n, len(squares)) or not np.isfinite(modes).all():
                 raise SuppleError(f"{file}: modes must be {n} x {len(squares)} finite numbers")
             return check_model(NodalModel(labels, xyz, node, component, None, None, modes, squares), file)
@@ -75,8 +77,22 @@ def from_arrays(data: Mapping[str, Array], file: str) -> NodalModel:
     return check_model(made, file)
 
 
+def _whole(data: Mapping[str, Array], name: str, file: str) -> Array:
+    """A list of whole numbers."""
+    given = np.asarray(data[name], dtype=float)
+    if given.ndim != 1 or not np.isfinite(given).all() or (given != np.round(given)).any():
+        raise SuppleError(f"{file}: {name} must be a list of whole numbers")
+    return given.astype(int)
+
+
+def _between(given: Array, least: int, most: int) -> bool:
+    return not len(given) or bool(given.min() >= least and given.max() <= most)
+
+
 def _size(data: Mapping[str, Array], file: str) -> int:
     if "K" in data:
+        if len(data["K"].shape) != 2:
+            raise SuppleError(f"{file}: K must be a square matrix")
         return int(data["K"].shape[0])
     if "K_row" in data:
         return int(np.asarray(data["K_row"]).max()) + 1
@@ -84,7 +100,7 @@ def _size(data: Mapping[str, Array], file: str) -> int:
 
 
 def _nodes(given: Array, file: str) -> tuple[Array, Array]:
-    if given.ndim != 2 or given.shape[1] not in (3, 4):
+    if given.ndim != 2 or given.shape[1] not in (3, 4) or not len(given):
         raise SuppleError(f"{file}: nodes must have three columns (x, y, z), or four with the node's number first")
     if given.shape[1] == 4:
         return given[:, 0].astype(int), given[:, 1:]
@@ -94,14 +110,21 @@ def _nodes(given: Array, file: str) -> tuple[Array, Array]:
 def _matrix(data: Mapping[str, Array], name: str, n: int, file: str) -> Matrix:
     if f"{name}_row" in data:
         rows, columns = (np.asarray(data[f"{name}_{k}"]).astype(int) for k in ("row", "column"))
-        values = np.asarray(data[f"{name}_value"], dtype=float)
+        values = _real(data[f"{name}_value"], name, file)
         if len(rows) and (min(rows.min(), columns.min()) < 0 or max(rows.max(), columns.max()) >= n):
             raise SuppleError(f"{file}: {name} has an entry outside {n} x {n}")
         return sparse.csr_matrix((values, (rows, columns)), (n, n))
     A: Any = data[name]
     if sparse.issparse(A) and hasattr(A, "check_format"):
         A.check_format(full_check=True)  # indices of a broken file would be followed out of memory
-    return A.tocsr() if sparse.issparse(A) else sparse.csr_matrix(np.asarray(A, dtype=float))
+    return _real(A, name, file).tocsr() if sparse.issparse(A) else sparse.csr_matrix(_real(A, name, file))
+
+
+def _real(A: Any, name: str, file: str) -> Any:
+    """A as real numbers; complex ones are a damped model's, whose imaginary part may not get lost unsaid."""
+    if np.iscomplexobj(A):
+        raise SuppleError(f"{file}: {name} is complex; give a real matrix, and damping by damping:")
+    return A if sparse.issparse(A) else np.asarray(A, dtype=float)
 
 
 def to_arrays(model: NodalModel) -> dict[str, Array]:

@@ -14,6 +14,8 @@ LARGEST = 200_000_000  # bytes of any file of a body
 
 def checked_file(path: Path, most: int = LARGEST) -> Path:
     """The path, if it is a file of a size that can be read."""
+    if path.is_dir():
+        raise SuppleError(f"{path}: is a folder; name a file in it")
     if not path.is_file():
         raise SuppleError(f"{path.name}: no such file; it is looked for in {path.parent}")
     size = path.stat().st_size

@@ -124,7 +124,7 @@ def fe_body(model: FeModel, V: Array, names: Sequence[str], units: Sequence[str]
     n = V.shape[1]
     K = V.T @ (model.stiffness @ V)
     stiff = np.sqrt(np.abs(np.diag(K)))
-    drawn = np.asarray(model.outline_rows @ V).reshape(-1, 3, n)
+    drawn = np.asarray(model.outline_rows @ V).reshape(len(model.outline), 3, n)
     outline = Outline(exact(model.outline), cleaned(drawn, np.abs(drawn).max(initial=0.0)), model.breaks)
     stiffness = cleaned((K + K.T) / 2, np.outer(stiff, stiff), _ALIKE)
     return Body(

@@ -92,6 +92,8 @@ def check_model(model: NodalModel, file: str) -> NodalModel:
     n = len(model.node)
     if n > MOST:
         raise SuppleError(f"{file}: has {n} coordinates; at most {MOST} are read")
+    if len(np.unique(6 * model.node + model.component)) != n:
+        raise SuppleError(f"{file}: a node has the same motion twice; node and component must differ from row to row")
     for name, A in (("M", model.M), ("K", model.K)):
         if A is None:
             continue
@@ -105,6 +107,8 @@ def check_model(model: NodalModel, file: str) -> NodalModel:
             raise SuppleError(f"{file}: {name} is all zero")
         if np.abs(A - A.T).max() > 1e-6 * size:
             raise SuppleError(f"{file}: {name} is not symmetric; if only one triangle is stored, mark it symmetric")
+    if model.M is not None and model.M.diagonal().min(initial=0.0) < 0:
+        raise SuppleError(f"{file}: M has negative masses on its diagonal; check its sign and order")
     if not np.isfinite(model.xyz).all():
         raise SuppleError(f"{file}: a node's place is no finite number")
     if len(np.unique(model.labels)) != len(model.labels):
@@ -179,6 +183,7 @@ def _ties(model: NodalModel, rigid: Array, ties: Sequence[Attachment]) -> tuple[
     for k, tie in enumerate(ties):
         rows = np.flatnonzero(owner == k)
         about = rigid[rows] @ hat_rows(-tie.position)  # motions about the tie's own point
+        _check_rank(about, tie)
         dense = sparse.lil_matrix((n, 6))
         dense[rows] = about
         blocks.append(sparse.csr_matrix(dense))
@@ -190,17 +195,24 @@ def _ties(model: NodalModel, rigid: Array, ties: Sequence[Attachment]) -> tuple[
     return sparse.hstack(blocks, format="csr"), sites, z_rigid
 
 
+def _check_rank(motions: Array, tie: Attachment) -> None:
+    """Refuses nodes that do not move with every rigid motion of their frame: it would turn without resistance."""
+    if len(tie.nodes) == 1 and len(motions) < 6:
+        raise SuppleError(
+            f"attachment {tie.name!r}: one node of a solid does not turn; give a radius, or three or more nodes"
+        )
+    if np.linalg.matrix_rank(motions, tol=1e-9 * np.abs(motions).max()) < 6:
+        raise SuppleError(f"attachment {tie.name!r}: its nodes lie on a line and cannot carry every moment; give more nodes")
+
+
 def _mean_rows(model: NodalModel, tie: Attachment) -> Matrix:
     """The rigid motion nearest to that of the nodes, all counting alike (RBE3), as rows over the coordinates."""
     rows = np.flatnonzero(np.isin(model.node, tie.nodes) & (model.component < 3))
     if len(tie.nodes) == 1:
         own = np.flatnonzero((model.node == tie.nodes[0]) & (model.component >= 3))
-        if len(own) < 3:
-            raise SuppleError(f"attachment {tie.name!r}: one node of a solid does not turn; give three or more nodes")
         rows = np.concatenate([rows, own])
     A = model.rigid()[rows] @ hat_rows(-tie.position)
-    if np.linalg.matrix_rank(A, tol=1e-9 * np.abs(A).max()) < 6:
-        raise SuppleError(f"attachment {tie.name!r}: its nodes lie on a line and cannot carry every moment; give more nodes")
+    _check_rank(A, tie)
     made = sparse.lil_matrix((6, len(model.node)))
     made[:, rows] = np.linalg.pinv(A)
     return sparse.csr_matrix(made)

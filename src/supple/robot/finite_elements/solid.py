@@ -37,6 +37,9 @@ def solid(points: Array, cells: Array, E: float, nu: float, rho: float, numbers:
     corners = int(cells.shape[1])
     used, number = np.unique(cells, return_inverse=True)
     cells, points = np.reshape(number, (-1, corners)), points[used]
+    first = np.sort(cells[:, : 8 if corners in (8, 20) else 4], axis=1)
+    if len(np.unique(first, axis=0)) != len(cells):
+        raise SuppleError("a cell is given twice; its mass would count twice")
     size = float(np.abs(points - points.mean(axis=0)).max())
     try:
         mesh, element, order = _elements(fem, np.ascontiguousarray(points.T / size), cells)

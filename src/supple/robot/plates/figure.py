@@ -1,6 +1,6 @@
 """The figure of a plate: outline, holes, patches of another thickness, and its triangles.
 
-Circles are polygons of the same area; every refinement puts more corners on them (`plate_levels`).
+Circles are polygons of the same area; every refinement puts more corners on them (`levels`).
 """
 
 from __future__ import annotations
@@ -13,9 +13,8 @@ import numpy as np
 
 from supple.robot.bodies.record import Array
 from supple.robot.plates.delaunay import Ring, inside, triangulated
-from supple.robot.plates.mesh import crossing_edges, distances, polygon_area
+from supple.robot.plates.mesh import TOUCH, crossing_edges, distances, polygon_area, polygon_centroid
 
-_TOUCH = 1e-6  # of the plate's size: closer lines touch
 _SIDES = 8, 24  # of a circle in the first mesh: a small one, and one as large as the plate
 _COARSE = 6  # triangles that an area is worth in the first mesh
 
@@ -30,9 +29,7 @@ class Polygon:
 
     @property
     def centroid(self) -> Array:
-        x, y = self.corners.T
-        w = x * np.roll(y, -1) - np.roll(x, -1) * y
-        return np.array([np.sum((x + np.roll(x, -1)) * w), np.sum((y + np.roll(y, -1)) * w)]) / (3 * w.sum())
+        return polygon_centroid(self.corners)
 
     def contains(self, points: Array) -> Array:
         return inside(points, self.corners)
@@ -69,7 +66,7 @@ class Circle:
         """Points on the circle, more for larger ones of a plate of a size, and those of the ends of lines on it."""
         fewest, most = _SIDES
         sides = 2 * round(np.clip(most * np.sqrt(2 * self.radius / size), fewest, most) / 2)
-        out = ends[self.away(ends) < _TOUCH * size] - self.centre if len(ends) else np.zeros((0, 2))
+        out = ends[self.away(ends) < TOUCH * size] - self.centre if len(ends) else np.zeros((0, 2))
         given = np.unique(np.round(np.arctan2(out[:, 1], out[:, 0]), 9)) if len(out) else np.zeros(1)
         turns: list[float] = []
         for first, last in pairwise([*given, given[0] + 2 * np.pi]):
@@ -147,7 +144,7 @@ def figure_mesh(figure: Figure) -> FigureMesh:
 
 def faults(figure: Figure) -> list[tuple[str, int, str]]:
     """What does not fit: key, number in its list, and why."""
-    near = _TOUCH * figure.size
+    near = TOUCH * figure.size
     found: list[tuple[str, int, str]] = []
     for i, hole in enumerate(figure.holes):
         if _relation(hole, figure.outline, near) != "within":
@@ -219,7 +216,7 @@ def _covered(a: Loop, b: Loop, near: float) -> bool:
 
 def off(points: Sequence[Sequence[float]], figure: Figure) -> list[str | None]:
     """For every point why it is not on the plate, if it is not."""
-    p, near = np.array(points, dtype=float).reshape(-1, 2), _TOUCH * figure.size
+    p, near = np.array(points, dtype=float).reshape(-1, 2), TOUCH * figure.size
     found: list[str | None] = []
     out = ~figure.outline.contains(p) & (figure.outline.away(p) > near)
     for k in range(len(p)):
@@ -235,8 +232,18 @@ def crossed(a: Array, b: Array, figure: Figure) -> int | None:
     """The number of a hole that a line crosses."""
     for j, hole in enumerate(figure.holes):
         if isinstance(hole, Circle):
-            if distances(hole.centre[None], np.array([a, b]))[0] < hole.radius * (1 - _TOUCH):
+            if distances(hole.centre[None], np.array([a, b]))[0] < hole.radius * (1 - TOUCH):
                 return j
         elif crossing_edges(np.array([a, b]), hole.corners) or hole.contains((a + b)[None] / 2)[0]:
             return j
     return None
+
+
+def leaves(a: Array, b: Array, figure: Figure) -> bool:
+    """Whether a line between two points of the plate is outside of it for a while."""
+    outline = figure.outline
+    if isinstance(outline, Circle):
+        return False
+    middle = (a + b)[None] / 2
+    outside = not outline.contains(middle)[0] and outline.away(middle)[0] > TOUCH * figure.size
+    return bool(outside or crossing_edges(np.array([a, b]), outline.corners))

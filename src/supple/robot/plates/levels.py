@@ -8,9 +8,10 @@ from typing import Any
 
 import numpy as np
 
+from supple.errors import SuppleError
 from supple.robot.bodies.record import Array
 from supple.robot.plates.figure import Tracked
-from supple.robot.plates.mesh import distances, skfem
+from supple.robot.plates.mesh import distances, skfem, triangle_areas
 
 
 @dataclass(frozen=True)
@@ -67,10 +68,22 @@ class Level:
             x, y, r = line.circle
             out = p[:, list(line.points)] - np.array([[x], [y]])
             turns = np.arctan2(out[1], out[0])
-            steps = np.diff(np.append(turns, turns[0]))
-            radius = r * np.sqrt(2 * np.pi / abs(np.sin(steps).sum()))
+            radius = r * _widened(np.diff(np.append(turns, turns[0])))
             p[:, list(line.points)] = np.array([[x], [y]]) + radius * np.array([np.cos(turns), np.sin(turns)])
+        if (triangle_areas(p.T, self.mesh.t.T) * triangle_areas(self.mesh.p.T, self.mesh.t.T) <= 0).any():
+            raise SuppleError("a circle is so near to another edge that its polygon would cross it; leave more between them")
         return replace(self, mesh=skfem().MeshTri(p, self.mesh.t))
+
+
+def _widened(steps: Array) -> Array:
+    """Radii of the corners of a polygon of the unit circle's area, wider only where its sides are long.
+
+    Beside a narrow web between a hole and an edge sides are short, and corners must not leave the circle by more than it."""
+    steps = np.abs(np.arctan2(np.sin(steps), np.cos(steps)))
+    each = steps / np.sin(steps)
+    radii = np.sqrt((each + np.roll(each, 1)) / 2)
+    area = float(np.sum(radii * np.roll(radii, -1) * np.sin(steps))) / 2
+    return np.asarray(radii * np.sqrt(np.pi / area))
 
 
 def _halved(loop: tuple[int, ...], finer: Any) -> tuple[int, ...]:

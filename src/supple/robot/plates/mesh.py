@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from pathlib import Path
 from typing import Any
 
@@ -9,8 +10,10 @@ import numpy as np
 
 from supple.errors import SuppleError
 from supple.robot.bodies.record import Array
+from supple.robot.plates.delaunay import inside
 
 _LARGEST = 50_000  # triangles of an imported mesh
+TOUCH = 1e-6  # of the plate's size: closer lines touch
 
 
 def skfem() -> Any:
@@ -19,6 +22,7 @@ def skfem() -> Any:
         import skfem as package
     except ImportError as error:
         raise SuppleError("plates and solids need scikit-fem; install supple[fe]") from error
+    logging.getLogger("skfem").setLevel(logging.ERROR)  # it warns of copies it makes of large meshes
     return package
 
 
@@ -30,10 +34,10 @@ def polygon_area(corners: Array) -> float:
 def polygon_mesh(corners: Array) -> tuple[Array, Array]:
     """Points (P x 2) and counter-clockwise triangles (T x 3) of a simple polygon, as coarse as its shape allows."""
     corners = checked_corners(corners)
-    middle = _centroid(corners)
+    middle = polygon_centroid(corners)
     fan = np.array([[len(corners), i, (i + 1) % len(corners)] for i in range(len(corners))])
     points = np.vstack([corners, middle])
-    if _areas(points, fan).min() > 0 and _smallest_angle(points, fan) > np.deg2rad(28):
+    if triangle_areas(points, fan).min() > 0 and _smallest_angle(points, fan) > np.deg2rad(28):
         return points, fan
     size = np.sqrt(abs(polygon_area(corners)) / 6)
     for _ in range(12):
@@ -57,7 +61,18 @@ def checked_corners(corners: Array) -> Array:
     area = polygon_area(corners)
     if abs(area) < 1e-6 * size**2:
         raise SuppleError("the corners lie on a line")
+    _check_touching(corners, TOUCH * size)
     return corners if area > 0 else corners[::-1]
+
+
+def _check_touching(corners: Array, near: float) -> None:
+    """Refuses a polygon that touches itself or runs twice along the same way; its area would count twice, or be torn."""
+    n = len(corners)
+    for j in range(n):
+        ends = (j, (j + 1) % n)
+        on = np.setdiff1d(np.flatnonzero(distances(corners, corners[list(ends)]) < near), ends)
+        if len(on):
+            raise SuppleError(f"corner {on[0] + 1} lies on edge {j + 1}; the edge of a plate may not touch itself")
 
 
 def _side(a: Array, b: Array, c: Array) -> float:
@@ -77,13 +92,14 @@ def crossing_edges(first: Array, second: Array) -> bool:
     )
 
 
-def _centroid(corners: Array) -> Array:
+def polygon_centroid(corners: Array) -> Array:
     x, y = corners.T
     w = x * np.roll(y, -1) - np.roll(x, -1) * y
     return np.array([np.sum((x + np.roll(x, -1)) * w), np.sum((y + np.roll(y, -1)) * w)]) / (3 * w.sum())
 
 
-def _areas(points: Array, triangles: Array) -> Array:
+def triangle_areas(points: Array, triangles: Array) -> Array:
+    """Areas of triangles (T x 3) of points (P x 2), negative if clockwise."""
     a, b, c = (points[triangles[:, k]] for k in range(3))
     return 0.5 * ((b[:, 0] - a[:, 0]) * (c[:, 1] - a[:, 1]) - (b[:, 1] - a[:, 1]) * (c[:, 0] - a[:, 0]))
 
@@ -114,36 +130,23 @@ def _delaunay(corners: Array, size: float) -> tuple[Array, Array] | None:
         y = low[1] + (high[1] - low[1]) * (i + 0.5) / (rows + 1)
         count = max(1, int((high[0] - low[0]) / size))
         grid += [[low[0] + (high[0] - low[0]) * (j + (0.5 if i % 2 else 0.9)) / (count + 1), y] for j in range(count + 1)]
-    inside = np.array([p for p in grid if _inside(np.array(p), corners) and _apart(np.array(p), corners) > 0.55 * size])
-    points = np.vstack([boundary, inside]) if len(inside) else boundary
+    inner = np.array(grid)
+    inner = inner[inside(inner, corners) & (distances(inner, corners) > 0.55 * size)]
+    points = np.vstack([boundary, inner])
     triangles = Delaunay(points).simplices
-    areas = _areas(points, triangles)
+    areas = triangle_areas(points, triangles)
     triangles = np.where((areas < 0)[:, None], triangles[:, [0, 2, 1]], triangles)
-    kept = [
-        t
-        for t, a in zip(triangles, areas, strict=True)
-        if abs(a) > 1e-9 * size**2 and _inside(points[t].mean(axis=0), corners)
-    ]
-    chosen = np.array(kept).reshape(-1, 3)
+    chosen = triangles[(np.abs(areas) > 1e-9 * size**2) & inside(points[triangles].mean(axis=1), corners)]
     whole = abs(polygon_area(corners))
-    if not len(chosen) or abs(_areas(points, chosen).sum() - whole) > 1e-9 * whole or _smallest_angle(points, chosen) < 0.15:
+    if (
+        not len(chosen)
+        or abs(triangle_areas(points, chosen).sum() - whole) > 1e-9 * whole
+        or _smallest_angle(points, chosen) < 0.15
+    ):
         return None
     sides = np.sort(np.vstack([chosen[:, [0, 1]], chosen[:, [1, 2]], chosen[:, [2, 0]]]), axis=1)
     _, counts = np.unique(sides, axis=0, return_counts=True)
     return (points, chosen) if (counts == 1).sum() == len(boundary) else None
-
-
-def _inside(p: Array, corners: Array) -> bool:
-    x, y = p
-    a, b = corners, np.roll(corners, -1, axis=0)
-    crosses = (a[:, 1] > y) != (b[:, 1] > y)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        at = a[:, 0] + (y - a[:, 1]) * (b[:, 0] - a[:, 0]) / (b[:, 1] - a[:, 1])
-    return bool(np.sum(crosses & (x < at)) % 2)
-
-
-def _apart(p: Array, corners: Array) -> float:
-    return float(distances(p[None], corners)[0])
 
 
 def distances(points: Array, corners: Array) -> Array:
@@ -175,7 +178,28 @@ def mesh_from_file(path: Path, scale: float = 1.0) -> tuple[Array, Array]:
             raise SuppleError(f"{path.name}: is not flat: z runs from {used.min():g} to {used.max():g}")
     used, number = np.unique(cells, return_inverse=True)
     cells, points = number.reshape(cells.shape), points[used, :2]
-    areas = _areas(points, cells)
+    areas = triangle_areas(points, cells)
     if (np.abs(areas) < 1e-14 * np.abs(areas).max()).any():
         raise SuppleError(f"{path.name}: triangle {int(np.abs(areas).argmin()) + 1} has no area")
-    return points, np.where((areas < 0)[:, None], cells[:, [0, 2, 1]], cells)
+    cells = np.where((areas < 0)[:, None], cells[:, [0, 2, 1]], cells)
+    _check_joined(points, cells, path.name)
+    return points, cells
+
+
+def _check_joined(points: Array, cells: Array, file: str) -> None:
+    """Refuses triangles that overlap, hang together at corners only, or do not hang together."""
+    from scipy.sparse import coo_matrix
+    from scipy.sparse.csgraph import connected_components
+
+    n = len(points)
+    sides = np.vstack([cells[:, [0, 1]], cells[:, [1, 2]], cells[:, [2, 0]]]).astype(np.int64)
+    there, back = sides[:, 0] * n + sides[:, 1], sides[:, 1] * n + sides[:, 0]
+    if len(np.unique(there)) != len(there):
+        raise SuppleError(f"{file}: some triangles lie on others, or are given twice; their mass would count twice")
+    parts, _ = connected_components(coo_matrix((np.ones(len(sides)), (sides[:, 0], sides[:, 1])), (n, n)), directed=False)
+    if parts > 1:
+        raise SuppleError(f"{file}: its triangles make {parts} loose parts; merge the nodes they should share")
+    edge = sides[~np.isin(there, back)]
+    _, times = np.unique(edge[:, 0], return_counts=True)
+    if (times > 1).any():
+        raise SuppleError(f"{file}: parts meet at single nodes, not along sides; share all nodes of a side, or leave a gap")

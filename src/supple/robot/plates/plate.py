@@ -15,13 +15,14 @@ import numpy as np
 
 from supple.errors import SuppleError
 from supple.robot.bodies.record import Array
+from supple.robot.bodies.reduction import MOST_MODES
 from supple.robot.finite_elements.model import FeModel, Site, hat_rows, with_masses
 from supple.robot.plates.fields import Fields
 from supple.robot.plates.figure import Tracked
 from supple.robot.plates.kinks import singular
 from supple.robot.plates.levels import Level
 from supple.robot.plates.matrices import Layers, moving, plate_matrices
-from supple.robot.plates.mesh import skfem
+from supple.robot.plates.mesh import skfem, triangle_areas
 from supple.robot.plates.sites import Locator, Tie, drawn, edge_tie, rim_tie, tied
 from supple.robot.plates.space import PlateSpace
 from supple.robot.plates.stiffener import Rib, stiffener_matrices
@@ -85,30 +86,47 @@ def plate(spec: PlateSpec) -> Plate:
         if spec.refine is not None or (len(history) > 1 and _change(history) < spec.tolerance):
             return Plate(model, tuple(history), _extrapolated(history))
         if 4 * history[-1][0] > _FINEST:
-            part = f"{100 * _change(history):.2g} %" if len(history) > 1 else "an unknown part"
-            raise SuppleError(
-                f"its frequencies still change by {part} on the finest mesh ({history[-1][0]} unknowns); "
-                "raise tolerance, ask for fewer modes, or fix the mesh by refine"
-            )
+            change = _change(history) if len(history) > 1 else np.inf
+            part = f"{100 * change:.2g} %" if np.isfinite(change) else "an unknown part"
+            text = f"its frequencies still change by {part} on the finest mesh ({history[-1][0]} unknowns); "
+            if spec.masses:
+                text += (
+                    "a mass at a point sinks in and turns the more the finer the mesh: tie it by a link to an edge or hole, "
+                )
+            if spec.element == "mindlin":
+                text += "try element: kirchhoff if the plate is thin, "
+            raise SuppleError(text + "raise tolerance, ask for fewer modes, or fix the mesh by refine")
         level += 1
 
 
 def _frequencies(model: FeModel, spec: PlateSpec, history: Sequence[Any]) -> tuple[float, ...]:
-    """Free elastic frequencies, as many as are asked for."""
-    count = len(history[0][1]) if history else spec.modes + 1  # one more is asked for by whoever reports the next
+    """Free elastic frequencies, as many as are asked for and one more, which whoever reports the next asks for."""
+    count = max(spec.modes + 1, len(history[-1][1]) if history and spec.up_to is not None else 0)
     values, _ = model.free_modes(count)
-    while not history and spec.up_to is not None and values[-1] < (2 * np.pi * spec.up_to) ** 2 and count < 200:
-        count *= 2
-        values, _ = model.free_modes(count)
-    if not history and spec.up_to is not None:
-        values = values[: 1 + int((values < (2 * np.pi * spec.up_to) ** 2).sum())]
+    if spec.up_to is not None:
+        highest = (2 * np.pi * spec.up_to) ** 2
+        while values[-1] < highest and len(values) == count:
+            if count > MOST_MODES or _expected(spec) > 3 * MOST_MODES:
+                raise SuppleError(f"up_to: more than {MOST_MODES} modes lie below {spec.up_to:g} Hz; ask for less")
+            count = min(2 * count, MOST_MODES + 1)
+            values, _ = model.free_modes(count)
+        values = values[: 1 + int((values < highest).sum())]
     return tuple(float(f) for f in np.sqrt(np.abs(values)) / (2 * np.pi))
 
 
+def _expected(spec: PlateSpec) -> float:
+    """About how many modes lie below up_to: Weyl's law A f/2 sqrt(rho t/D) for the thickest part."""
+    if spec.up_to is None or spec.ribs:
+        return 0.0
+    t = max(spec.thickness, *(p[0] for p in spec.patches), 0.0)
+    area = float(np.abs(triangle_areas(np.array(spec.points), np.array(spec.triangles))).sum())
+    return area * spec.up_to / 2 * float(np.sqrt(12 * spec.rho * (1 - spec.nu**2) / spec.E)) / t
+
+
 def _change(history: Sequence[tuple[int, tuple[float, ...]]]) -> float:
+    """Largest part by which a frequency changed; without end while a mesh is too coarse for all of them."""
     before, now = np.array(history[-2][1]), np.array(history[-1][1])
-    shared = min(len(before), len(now))
-    return float(np.abs(before[:shared] / now[:shared] - 1).max()) if shared == len(now) else np.inf
+    return float(np.abs(before[: len(now)] / now - 1).max()) if len(before) >= len(now) else np.inf
 
 
 def _extrapolated(history: Sequence[tuple[int, tuple[float, ...]]]) -> tuple[float, ...]:

@@ -78,7 +78,10 @@ class Tie:
 
 def edge_tie(space: PlateSpace, name: str, first: Array, last: Array) -> Tie:
     """The straight edge between two points."""
-    facets, vertices = space.edge(first, last)
+    try:
+        facets, vertices = space.edge(first, last)
+    except SuppleError as error:
+        raise SuppleError(f"attachments.{name}: {error}") from error
     along = (last - first) / np.linalg.norm(last - first)
     normal = np.array([-along[1], along[0]])
     return Tie(name, np.array([*((first + last) / 2), 0.0]), facets, vertices, {int(v): normal for v in vertices})
@@ -86,7 +89,10 @@ def edge_tie(space: PlateSpace, name: str, first: Array, last: Array) -> Tie:
 
 def rim_tie(space: PlateSpace, name: str, point: Array) -> Tie:
     """The whole edge of the hole around a point; its frame is at the point."""
-    facets, vertices = space.rim(point)
+    try:
+        facets, vertices = space.rim(point)
+    except SuppleError as error:
+        raise SuppleError(f"attachments.{name}: {error}") from error
     p = space.mesh.p
     circle = next((t.circle for t in space.level.tracked if int(vertices[0]) in t.points), None)
     if circle is not None:

@@ -12,7 +12,6 @@ from typing import Any
 
 import numpy as np
 from scipy import sparse
-from scipy.sparse.linalg import splu
 
 from supple.errors import SuppleError
 from supple.robot.bodies.record import Array
@@ -45,8 +44,7 @@ class PlateSpace:
         self.size = size
         self.outside = max(OUTSIDE, 1.5 * level.slack())
         self.kirchhoff = element == "kirchhoff"
-        argyris = local_argyris if level.graded else fem.ElementTriArgyris
-        self.basis = fem.Basis(mesh, argyris() if self.kirchhoff else fem.ElementTriP4(), intorder=8)
+        self.basis = fem.Basis(mesh, local_argyris() if self.kirchhoff else fem.ElementTriP4(), intorder=8)
         self.kinks = kinks(level) if self.kirchhoff and level.graded else None
         self.count = int(self.basis.N) + (0 if self.kinks is None else len(self.kinks.vertices))
 
@@ -89,20 +87,6 @@ class PlateSpace:
         if not self.kirchhoff:
             x, y = self.basis.doflocs * self.size
             return np.column_stack([np.ones(self.count), x, y])
-        if self.level.graded:
-            return self._linear_by_unknowns()
-        solve = splu(sparse.csc_matrix(self.form(lambda u, v, w: u * v)))
-        form = skfem().LinearForm
-        made = []
-        for f in (lambda w: 1.0 + 0 * w.x[0], lambda w: w.x[0], lambda w: w.x[1]):
-            load = form(lambda v, w, f=f: f(w) * v).assemble(self.basis)
-            c = solve.solve(load)
-            for _ in range(3):
-                c = c + solve.solve(load - self.form_of_products @ c)
-            made.append(c)
-        return np.column_stack([made[0], self.size * made[1], self.size * made[2]])
-
-    def _linear_by_unknowns(self) -> Array:
         made, h = np.zeros((self.count, 3)), self.size
         nodal, facet = self.basis.nodal_dofs, self.basis.facet_dofs[0]
         made[nodal[0], 0] = 1
@@ -110,10 +94,6 @@ class PlateSpace:
             made[nodal[0], 1 + k], made[nodal[1 + k], 1 + k] = h * self.mesh.p[k], h
             made[facet, 1 + k] = h * side_normals(self.mesh)[k]
         return made
-
-    @cached_property
-    def form_of_products(self) -> Matrix:
-        return self.form(lambda u, v, w: u * v)
 
     # Values at points -------------------------------------------------------------------------------------------------
 
@@ -183,6 +163,8 @@ class PlateSpace:
     def edge(self, first: Array, last: Array) -> tuple[Array, Array]:
         """Facets and vertices of the boundary on the line between two points (metres)."""
         a, b = np.asarray(first) / self.size, np.asarray(last) / self.size
+        if np.linalg.norm(b - a) < OUTSIDE:
+            raise SuppleError("the two points of an edge are the same")
         along = (b - a) / np.linalg.norm(b - a)
         facets = self.mesh.boundary_facets()
         ends = self.mesh.p[:, self.mesh.facets[:, facets]]  # 2 x 2 x F
