@@ -26,7 +26,7 @@ from supple.robot.finite_elements.model import FeModel, fe_body, hat_rows, rigid
 from supple.robot.finite_elements.modes import factorised
 from supple.robot.plates.delaunay import Ring, triangulated
 from supple.robot.plates.fields import Fields
-from supple.robot.plates.figure import Circle, Figure, Polygon, figure_mesh
+from supple.robot.plates.figure import Circle, Figure, Polygon, figure_mesh, leaves
 from supple.robot.plates.matrices import Layers, by_forms, by_quadrature, moving
 from supple.robot.plates.mesh import polygon_area, polygon_mesh
 from supple.robot.plates.plate import PlateSpec, Rib, _space, plate, plate_model
@@ -492,6 +492,17 @@ def test_plates_without_holes_name_the_place_too(tmp_path: Path, old: str, new: 
     with pytest.raises(RobotFileError) as error:
         pipeline.load(path)
     assert words in str(error.value)
+
+
+def test_ribs_may_end_at_corners_and_edges() -> None:
+    """Corners of turned polygons are off by rounding, to either side of the rib's end."""
+    rng = np.random.default_rng(2)
+    for sides in range(3, 30):
+        turn = rng.uniform(0, 2 * np.pi) + np.arange(sides) * 2 * np.pi / sides
+        corners = 0.5 * np.column_stack([np.cos(turn), np.sin(turn)])
+        figure = Figure(Polygon(corners))
+        for end in (*corners, *(corners + np.roll(corners, 1, axis=0)) / 2):
+            assert not leaves(0.1 * end, end, figure)
 
 
 @pytest.mark.parametrize("selection", ["modes: 0", "up_to: 0.01 Hz"])

@@ -246,4 +246,5 @@ def leaves(a: Array, b: Array, figure: Figure) -> bool:
         return False
     middle = (a + b)[None] / 2
     outside = not outline.contains(middle)[0] and outline.away(middle)[0] > TOUCH * figure.size
-    return bool(outside or crossing_edges(np.array([a, b]), outline.corners))
+    short = 2 * TOUCH * figure.size / np.linalg.norm(b - a) * (b - a)  # its ends may lie on the outline
+    return bool(outside or crossing_edges(np.array([a + short, b - short]), outline.corners))
