@@ -13,8 +13,9 @@ from typing import Any
 
 import numpy as np
 from scipy.linalg import qr
+from scipy.sparse.csgraph import connected_components
 
-from supple.backends.plant import Controlled, Place, Plant
+from supple.backends.plant import Block, Controlled, Place, Plant
 from supple.errors import SuppleError
 from supple.expr.derivative import jacobian
 from supple.expr.function import Array, Function, function, kept_parameters, symbols
@@ -227,7 +228,8 @@ def _tree(equations: Equations) -> Function:
     return optimise(_named("model_tree", inputs, {"M": M, "c": c}), ("fold",)).function
 
 
-def _loops(equations: Equations, split: Split, wide: bool) -> dict[str, Function]:
+def _loops(equations: Equations, split: Split, wide: bool) -> dict[str, Any]:
+    """The Functions of the loops, and unless all columns are wanted the order of the dependent ones."""
     if not split.dependent:
         return {}
     gradient, motion, closure = equations.closure_gradient, equations.closure_motion, equations.closure
@@ -235,8 +237,14 @@ def _loops(equations: Equations, split: Split, wide: bool) -> dict[str, Function
     J_q = jacobian(gradient.outputs["residual"], gradient.inputs["direction"][columns])
     J_v = jacobian(motion.outputs["velocity"], motion.inputs["v"][columns])
     q, v, a = (motion.inputs[k] for k in ("q", "v", "a"))
-    residual = {"residual": closure.outputs["residual"], "gradient": J_q, "alignment": closure.outputs["alignment"]}
-    rates = {"velocity": motion.outputs["velocity"], "jacobian": J_v}
+    blocks: tuple[Block, ...] = ()
+    if not wide:
+        chosen = list(split.rows)
+        blocks = block_order(_filled(J_q[chosen]) | _filled(J_v[chosen]))
+        at = np.ix_([chosen[b.equation] for b in blocks], [b.coordinate for b in blocks])
+        J_q, J_v = J_q[at], J_v[at]
+    residual = {"residual": closure.outputs["residual"], "gradient": J_q.T, "alignment": closure.outputs["alignment"]}
+    rates = {"velocity": motion.outputs["velocity"], "jacobian": J_v.T}
     weightless = dict.fromkeys(motion.inputs["g"], 0) if "g" in motion.inputs else {}  # it cancels between the two ends
     drift = substituted(motion.outputs["acceleration"], weightless)
     made = {
@@ -244,7 +252,45 @@ def _loops(equations: Equations, split: Split, wide: bool) -> dict[str, Function
         "rates": _named("model_rates", {"q": q, "v": v}, rates),
         "drift": _named("model_drift", {"q": q, "v": v, "a": a}, {"acceleration": drift}),
     }
-    return {name: optimise(f, _QUICK).function for name, f in made.items()}
+    return {name: optimise(f, _QUICK).function for name, f in made.items()} | {"blocks": blocks}
+
+
+def _filled(J: Array) -> Array:
+    """Where a matrix of expressions is not zero for certain."""
+    return np.array([[isinstance(x, Expr) or x != 0 for x in row] for row in J], dtype=bool)
+
+
+def block_order(filled: Array) -> tuple[Block, ...]:
+    """An order of a square matrix, given where it is filled: blocks that share no rows, then the columns that tie them.
+
+    Columns that share rows with many others tie: as many of them as make elimination cheapest, or all if that saves
+    less than half."""
+    n = len(filled)
+    together = filled.T.astype(int) @ filled.astype(int) > 0
+    ties = sorted(range(n), key=lambda j: -int(together[j].sum()))
+    trials = [_elimination(filled, together, ties[:k]) for k in range(n + 1)]
+    cost, tied, parts = min(trials, key=lambda found: found[0])
+    if 2 * cost > trials[-1][0]:
+        _, tied, parts = trials[-1]
+    columns: list[tuple[int, int, int, int]] = []
+    rows: list[int] = []
+    for part in parts:
+        own = [int(i) for i in np.flatnonzero(filled[:, part].any(axis=1))]
+        columns += [(j, len(columns), len(rows), len(rows) + len(own)) for j in part]
+        rows += own
+    columns += [(j, 0, 0, n) for j in tied]
+    rows += [i for i in range(n) if i not in rows]
+    return tuple(Block(j, i, *rest) for (j, *rest), i in zip(columns, rows, strict=True))
+
+
+def _elimination(filled: Array, together: Array, ties: Sequence[int]) -> tuple[int, list[int], list[list[int]]]:
+    """About how many multiplications elimination takes, the columns that tie, in order, and the columns of every block."""
+    left = [j for j in range(len(filled)) if j not in ties]
+    count, label = connected_components(together[np.ix_(left, left)], directed=False)
+    parts = [[left[i] for i in np.flatnonzero(label == k)] for k in range(count)]
+    cost = len(ties) ** 3 // 3
+    cost += sum(len(p) * int(filled[:, p].any(axis=1).sum()) * (len(p) + 2 * len(ties)) // 2 for p in parts)
+    return cost, sorted(ties), parts
 
 
 def _power(equations: Equations, split: Split) -> Function:
@@ -289,6 +335,7 @@ def _controlled(
     f = inverse(own)
     inputs = {k: f.inputs[k] for k in ("q", "v", "a_active", "g")}
     loops = _loops(rigid.equations, choice, wide=False)
+    blocks = loops.pop("blocks", ())
     renamed = {k: replace(x, name=x.name.replace("model", "rigid")) for k, x in loops.items()}
     places, outer = coordinate_places(own), coordinate_places(mechanism)
     where = [mechanism.names().index(n) for n in names]
@@ -300,6 +347,7 @@ def _controlled(
         dependent=tuple(places[i] for i in choice.dependent),
         rows=choice.rows,
         turning=tuple((at, dep) for at, _, dep in turning(own, (), choice.dependent)),
+        blocks=blocks,
         drives=tuple(places[i] for i in own.indices("active")),
         measured=tuple(outer[i] for i in where),
         torques=tuple(torques.index(i) if n in controlled else -1 for n, i in zip(names, where, strict=True)),

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
+from typing import NamedTuple
 
 from supple.backends import c_source
 from supple.backends.program import body as program_body
@@ -31,6 +32,17 @@ class Place:
     angle: bool
 
 
+class Block(NamedTuple):
+    """A place on the diagonal of the loops' square Jacobian, in an order that leaves most of the matrix empty: the dependent
+    coordinate and the equation (of those chosen) there, the column where its block starts, and the rows of its block."""
+
+    coordinate: int
+    equation: int
+    start: int
+    begin: int
+    end: int
+
+
 @dataclass(frozen=True)
 class Controlled:
     """The rigid robot that a computed-torque controller computes with."""
@@ -41,6 +53,7 @@ class Controlled:
     dependent: tuple[Place, ...]
     rows: tuple[int, ...]
     turning: tuple[tuple[int, int], ...]  # place in q, place among the dependent
+    blocks: tuple[Block, ...]
     drives: tuple[Place, ...]  # its actuators
     measured: tuple[Place, ...]  # the same in the flexible robot
     torques: tuple[int, ...]  # their places among the torque-driven actuators, -1 for those it does not control
@@ -52,7 +65,8 @@ class Plant:
     """A robot whose coordinates are given by a motion, free, or dependent on both through its loops.
 
     Functions, inputs in this order, `p` (kept parameters) last:
-    loops: q -> residual, gradient, alignment; rates: q, v -> velocity, jacobian; drift: q, v, a -> acceleration;
+    loops: q -> residual, gradient, alignment; rates: q, v -> velocity, jacobian; drift: q, v, a -> acceleration (gradient
+    and jacobian columns first: those of `blocks` in their order, or all if there are none);
     accelerations: q, v, a of given ones, forces of the others, g, w -> a of free ones, forces of given ones; or
     tree: q, v, g, w -> M, c; power: q, v, forces, w -> power.
     """
@@ -70,6 +84,7 @@ class Plant:
     loops: Function | None = None
     rates: Function | None = None
     drift: Function | None = None
+    blocks: tuple[Block, ...] = ()
     accelerations: Function | None = None
     program: Program | None = None  # the accelerations with one leg's code for all legs
     outputs: tuple[tuple[str, int], ...] = ()  # where the program has the accelerations of the free coordinates
@@ -123,36 +138,45 @@ def plant_equations(plant: Plant, stages: int, also: Sequence[Function] = ()) ->
 
 def _definitions(plant: Plant, stages: int) -> list[str]:
     rigid, n = plant.rigid, len(plant.dependent)
-    columns = plant.rates.outputs["jacobian"].shape[1] if plant.rates is not None else 0
     aligned = plant.loops.outputs["alignment"].size if plant.loops is not None else 0
     cdep = 0 if rigid is None else len(rigid.dependent)
     caligned = 0 if rigid is None or rigid.loops is None else rigid.loops.outputs["alignment"].size
     cq = 0 if rigid is None else len(rigid.start)
-    rows = plant.rates.outputs["jacobian"].shape[0] if plant.rates is not None else 0
-    crows = 0 if rigid is None or rigid.rates is None else rigid.rates.outputs["jacobian"].shape[0]
+    rows = 0 if plant.rates is None else plant.rates.outputs["velocity"].size
+    wide = 0 if plant.rates is None or plant.blocks else plant.rates.outputs["jacobian"].size
+    crows = 0 if rigid is None or rigid.rates is None else rigid.rates.outputs["velocity"].size
     numbers = {
         "N_Q": plant.nq, "N_V": plant.nv, "N_FREE": len(plant.free), "N_GIVEN": len(plant.given), "N_DEP": n,
         "N_TAU": len(plant.torque), "N_DRIVEN": len(plant.given) + len(plant.torque), "N_W": plant.loads,
-        "N_P": len(plant.parameters), "N_TURNING": len(plant.turning), "N_ALIGNED": aligned, "J_COLUMNS": columns,
+        "N_P": len(plant.parameters), "N_TURNING": len(plant.turning), "N_ALIGNED": aligned,
         "STAGES": stages, "N_CQ": cq, "N_CV": 0 if rigid is None else rigid.inverse.inputs["v"].size, "N_CDEP": cdep,
         "N_CALIGNED": caligned, "N_CTURNING": 0 if rigid is None else len(rigid.turning),
         "N_DRIVES": 0 if rigid is None else len(rigid.drives), "N_ROW": rows, "N_CROW": crows,
         "MOST_ROWS": max(rows, crows), "MOST_DEP": max(n, cdep),
-        "MOST_COLUMNS": max(columns, cdep), "MOST_ALIGNED": max(aligned, caligned), "MOST_Q": max(plant.nq, cq),
+        "MOST_WIDE": wide, "MOST_ALIGNED": max(aligned, caligned), "MOST_Q": max(plant.nq, cq),
     }  # fmt: skip
     lines = [f"#define {key} {value}" for key, value in numbers.items()]
     if plant.tree is not None:
         lines.append("#define DENSE")
-    lines += [*_places("GIVEN", plant.given), _table("GIVEN_UNIT", [int(p.angle) for p in plant.given])]
-    lines += _places("TAU", plant.torque)
+    lines += _places("GIVEN", plant.given)
+    lines += [_table("GIVEN_UNIT", [int(p.angle) for p in plant.given])] if stages else []
+    lines += _places("TAU", plant.torque) + _blocks("BLOCKS", plant.blocks)
     if rigid is not None:
         lines += _places("CDEP", rigid.dependent) + _places("DRIVE", rigid.drives) + _places("MEASURED", rigid.measured)
         given = [p.v for p in plant.given]
         lines += [_table("DRIVE_TAU", rigid.torques), _table("CROW", rigid.rows)]
         lines += [_table("DRIVE_GIVEN", [given.index(p.v) if p.v in given else -1 for p in rigid.measured])]
-        rows = ", ".join(f"{{{q}, -1, {d}}}" for q, d in rigid.turning) or "{0}"
-        lines.append(f"static const int CTURNING[{max(1, len(rigid.turning))}][3] = {{{rows}}};")
+        lines += _blocks("CBLOCKS", rigid.blocks)
+        turning = ", ".join(f"{{{q}, -1, {d}}}" for q, d in rigid.turning) or "{0}"
+        lines.append(f"static const int CTURNING[{max(1, len(rigid.turning))}][3] = {{{turning}}};")
     return lines
+
+
+def _blocks(name: str, blocks: Sequence[Block]) -> list[str]:
+    if not blocks:
+        return [f"#define {name} NULL"]
+    shown = ", ".join("{" + ", ".join(map(str, b)) + "}" for b in blocks)
+    return [f"static const int {name}[{len(blocks)}][5] = {{{shown}}};"]
 
 
 def _places(name: str, places: Sequence[Place]) -> list[str]:
@@ -161,7 +185,7 @@ def _places(name: str, places: Sequence[Place]) -> list[str]:
 
 def _table(name: str, numbers: Sequence[int]) -> str:
     shown = ", ".join(str(int(x)) for x in numbers) or "0"
-    return f"static const int {name}[{max(1, len(numbers))}] = {{{shown}}};\n#define UNUSED_{name} ((void){name})"
+    return f"static const int {name}[{max(1, len(numbers))}] = {{{shown}}};"
 
 
 def _glue(plant: Plant) -> str:

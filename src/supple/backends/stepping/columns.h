@@ -41,7 +41,7 @@ SUPPLE_LOCAL void spread_out(real *to, const double *from, int n)
         to[i] = fill(from[i]);
 }
 
-/* Accelerations (SUPPLE_LANES x N_FREE) of the columns from `first` on; column -1, and any beyond the last, is the moment itself */
+/* Accelerations (SUPPLE_LANES x N_FREE) of the columns from `first` on; -1 and any beyond the last: the moment itself */
 int supple_columns(const Moment *at, const Drive *d, long long first, double *found)
 {
     static SUPPLE_THREAD Sim z;
@@ -75,7 +75,9 @@ static int some_columns(Sim *z, const Drive *d, int first, real (*found)[AT_LEAS
 {
 #if SUPPLE_LANES == 1
     if (at_once) {
-        const Moment at = {z->t, z->look, z->free_v, z->now.q, z->now.v, z->parameters, z->effort, z->integral, z->control_q};
+        const Moment at = {
+            z->t, z->look, z->free_v, z->now.q, z->now.v, z->parameters, z->effort, z->integral, z->control_q,
+        };
         *count = SIDE_BY_SIDE;
         z->evaluations += SIDE_BY_SIDE;
         return at_once(&at, d, first, found[0]);

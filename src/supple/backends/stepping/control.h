@@ -2,7 +2,7 @@
 
 #if N_CQ > 0
 #if N_CDEP > 0
-static const Tree RIGID = {N_CQ, N_CV, N_CDEP, N_CROW, N_CDEP, N_CALIGNED, N_CTURNING, rigid_loops, rigid_rates};
+static const Tree RIGID = {N_CQ, N_CV, N_CDEP, N_CROW, N_CALIGNED, N_CTURNING, CBLOCKS, rigid_loops, rigid_rates};
 static const Choice RIGID_CHOICE = {CROW, CDEP_V, CDEP_Q, CTURNING};
 #endif
 
@@ -105,7 +105,7 @@ static double next_action(const Sim *z, const Drive *d)
 }
 
 /* What a sampled controller does at z->t; 1 if forces changed */
-static int act(Sim *z, const Drive *d)
+SUPPLE_LOCAL int act(Sim *z, const Drive *d)
 {
     const double slack = 1e-9 * d->sample;
     int changed = 0;

@@ -74,7 +74,7 @@ static int dense(Sim *z, Posture *p, const real *given, const real *g, const rea
     real pull[N_DEP];
     for (int k = 0; k < N_FREE; k++) { /* how the dependent coordinates tied the free one k */
         for (int i = 0; i < N_DEP; i++)
-            pull[i] = loops->wide[z->row[i] * J_COLUMNS + z->free_v[k]];
+            pull[i] = loops->wide[z->free_v[k] * N_ROW + z->row[i]];
         solve(loops->square, loops->pivot, N_DEP, pull);
         for (int i = 0; i < N_DEP; i++)
             tied[i * N_FREE + k] = -pull[i];
@@ -109,7 +109,7 @@ static int dense(Sim *z, Posture *p, const real *given, const real *g, const rea
         p->tau[i] = force[GIVEN_V[i]];
 #if N_DEP > 0
         for (int j = 0; j < N_DEP; j++)
-            p->tau[i] -= loops->wide[z->row[j] * J_COLUMNS + GIVEN_V[i]] * pull[j];
+            p->tau[i] -= loops->wide[GIVEN_V[i] * N_ROW + z->row[j]] * pull[j];
 #endif
     }
 #endif

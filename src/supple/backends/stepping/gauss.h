@@ -2,6 +2,7 @@
  *
  * Unknowns are the accelerations F of the stages; positions are s = c h v + h^2 A A F, rates v + h A F.
  */
+#if STAGES == 3
 #define ROOT15 3.872983346207417
 static const double GAUSS_C[3] = {0.5 - ROOT15 / 10.0, 0.5, 0.5 + ROOT15 / 10.0};
 static const double GAUSS_B[3] = {5.0 / 18.0, 4.0 / 9.0, 5.0 / 18.0};
@@ -29,7 +30,6 @@ static double gauss_weight(int j, double x)
     return product;
 }
 
-#if STAGES == 3
 /* displacement and rates at a share x of a step: the quartic through the accelerations at its ends and stages, integrated */
 SUPPLE_LOCAL void gauss_between(const Sim *z, double h, double x, const Posture *end, real *place, real *rate, real *f)
 {
@@ -140,7 +140,8 @@ static int gauss_step(Sim *z, const Drive *d, double h, Posture *end, double *er
         if (!(size < HUGE_VAL) || (iteration > 2 && size > 2.0 * before && size > 1e-6))
             return DIVERGED;
         z->contraction = iteration ? size / before : 0.0;
-        if (size < z->newton || (iteration > 2 && size > 0.3 * before && size < ROUNDED) || (iteration == 15 && size < ROUNDED)) {
+        const int rounding = size < ROUNDED && ((iteration > 2 && size > 0.3 * before) || iteration == 15);
+        if (size < z->newton || rounding) {
             spend(z, 3 * (iteration - 3));
             break;
         }

@@ -150,7 +150,8 @@ static int alpha_step(Sim *z, const Drive *d, double h, Posture *end, double *er
         }
         largest = iteration < 2 ? larger(largest, size) : largest;
         const double left = smaller(1.0, z->contraction);
-        if ((size * left < z->newton && unbalanced * left < BALANCED) || (iteration > 2 && size > 0.3 * before && size < ROUNDED))
+        const int rounding = iteration > 2 && size > 0.3 * before && size < ROUNDED;
+        if ((size * left < z->newton && unbalanced * left < BALANCED) || rounding)
             break;
     }
     if (outcome == FINE) { /* positions and rates of the last correction */

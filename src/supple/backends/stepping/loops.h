@@ -3,15 +3,19 @@
 #define NEAR 1e-6    /* one more step of Newton's method from here reaches rounding */
 #define REACH 0.6    /* m or rad: longest step of Newton's method */
 
-/* What closes the loops of one tree: the robot's, or that of the rigid robot a controller computes with */
+/* What closes the loops of one tree: the robot's, or that of the rigid robot a controller computes with.
+ * Blocks: rows and columns of the square Jacobian in an order that leaves most of it empty, as that of legs on a platform.
+ * Place i has the dependent coordinate [0] and the chosen equation [1]; its column is empty outside the rows [3] to [4], and
+ * its factors above row [2]. Without blocks the functions give all columns and equations, of which some are chosen. */
 typedef struct {
-    int nq, nv, dependent, rows, columns, aligned, turning; /* columns of the Jacobians: `dependent` or `nv` */
+    int nq, nv, dependent, rows, aligned, turning;
+    const int (*blocks)[5];
     void (*loops)(const real *q, const real *p, real *residual, real *gradient, real *alignment);
     void (*rates)(const real *q, const real *v, const real *p, real *velocity, real *jacobian);
 } Tree;
 
 typedef struct {
-    real wide[AT_LEAST_ONE(MOST_ROWS * MOST_COLUMNS)], square[AT_LEAST_ONE(MOST_DEP * MOST_DEP)]; /* J, and its LU factors */
+    real wide[AT_LEAST_ONE(MOST_WIDE)], square[AT_LEAST_ONE(MOST_DEP * MOST_DEP)]; /* J; the chosen part, then its factors */
     int pivot[AT_LEAST_ONE(MOST_DEP)];
 } Loops;
 
@@ -21,15 +25,83 @@ typedef struct {
     const int (*turning)[3];
 } Choice;
 
-/* the chosen rows of the dependent coordinates' columns */
-SUPPLE_LOCAL void pick(const Tree *tree, const Choice *by, const real *wide, real *square)
+/* whether the square Jacobian is one block, in the order of the coordinates and equations */
+SUPPLE_LOCAL int is_whole(const Tree *tree) { return !tree->blocks || tree->blocks[0][4] == tree->dependent; }
+
+/* where the functions of a tree put the Jacobian */
+SUPPLE_LOCAL real *jacobian_of(const Tree *tree, Loops *work) { return tree->blocks ? work->square : work->wide; }
+
+/* The square Jacobian becomes its LU factors; returns what `factorise` does. Rows that a block leaves over go to the range
+ * of a later one, where its columns are empty; factors found before do not go with them */
+SUPPLE_LOCAL double factorise_loops(const Tree *tree, const Choice *by, const int *live, Loops *work)
 {
-    const int n = tree->dependent;
-    for (int j = 0; j < n; j++) {
-        const int column = tree->columns == n ? j : by->dep_v[j];
+    const int n = tree->dependent, (*block)[5] = tree->blocks;
+    real *m = work->square;
+    double smallest = HUGE_VAL, largest = 0.0;
+    for (int j = 0; j < n && !block; j++)
         for (int i = 0; i < n; i++)
-            square[j * n + i] = wide[by->row[i] * tree->columns + column];
+            m[j * n + i] = work->wide[by->dep_v[j] * tree->rows + by->row[i]];
+    if (is_whole(tree))
+        return factorise(m, work->pivot, n, live);
+    for (int k = 0; k < n; k++) {
+        real *restrict x = m + k * n;
+        const int last = block[k][4], first = block[k][3] > k ? block[k][3] : k, next = block[k][3] > k ? first : k + 1;
+        int best = first;
+        double top = weight_of(x[first], live);
+        for (int i = first + 1; i < last; i++) {
+            const double w = weight_of(x[i], live);
+            best = w > top ? i : best;
+            top = w > top ? w : top;
+        }
+        work->pivot[k] = best;
+        largest = larger(largest, top);
+        smallest = smaller(smallest, top);
+        if (!(top > SINGULAR * largest) || !(top <= DBL_MAX))
+            return 0.0;
+        swap(x, k, best);
+        const real inverse = num(1) / x[k];
+        x[k] = inverse;
+        for (int i = next; i < last; i++)
+            x[i] *= inverse;
+        for (int j = k + 1; j < n; j++)
+            if (block[j][2] <= k) {
+                real *restrict y = m + j * n;
+                const real u = y[best];
+                y[best] = y[k];
+                y[k] = u;
+                for (int i = next; i < last; i++)
+                    y[i] -= x[i] * u;
+            }
     }
+    return n ? smallest / largest : 1.0;
+}
+
+/* What moves the dependent coordinates so that the equations change by `all` */
+SUPPLE_LOCAL void solve_loops(const Tree *tree, const Choice *by, const Loops *work, const real *all, real *to)
+{
+    const int n = tree->dependent, (*block)[5] = tree->blocks;
+    const real *m = work->square;
+    if (is_whole(tree)) {
+        for (int i = 0; i < n; i++)
+            to[i] = all[by->row[i]];
+        solve(m, work->pivot, n, to);
+        return;
+    }
+    real x[AT_LEAST_ONE(MOST_DEP)];
+    for (int i = 0; i < n; i++)
+        x[i] = all[by->row[block[i][1]]];
+    for (int k = 0; k < n; k++) {
+        swap(x, k, work->pivot[k]);
+        for (int i = block[k][3] > k ? block[k][3] : k + 1; i < block[k][4]; i++)
+            x[i] -= m[k * n + i] * x[k];
+    }
+    for (int k = n - 1; k >= 0; k--) {
+        x[k] *= m[k * n + k];
+        for (int i = block[k][2]; i < k; i++)
+            x[i] -= m[k * n + i] * x[k];
+    }
+    for (int i = 0; i < n; i++)
+        to[block[i][0]] = x[i];
 }
 
 SUPPLE_LOCAL void move_dependent(const Tree *tree, const Choice *by, real *q, const real *step, double share)
@@ -48,25 +120,22 @@ SUPPLE_LOCAL void move_dependent(const Tree *tree, const Choice *by, real *q, co
 }
 
 /* Newton's method on the dependent coordinates of q; how it ended */
-SUPPLE_LOCAL int close_loops(const Tree *tree, const Choice *by, const real *parameters, const int *live, real *q, Loops *work)
+SUPPLE_LOCAL int close_loops(const Tree *tree, const Choice *by, const real *parameters, const int *live, real *q,
+                             Loops *work)
 {
-    const int n = tree->dependent;
     real residual[AT_LEAST_ONE(MOST_ROWS)], alignment[AT_LEAST_ONE(MOST_ALIGNED)], step[AT_LEAST_ONE(MOST_DEP)];
     real before[AT_LEAST_ONE(MOST_Q)];
-    tree->loops(q, parameters, residual, work->wide, alignment);
+    tree->loops(q, parameters, residual, jacobian_of(tree, work), alignment);
     double error = size_of_all(residual, tree->rows, live);
     for (int iteration = 0; iteration < 25; iteration++) {
         if (!(error < HUGE_VAL))
             return OPEN_LOOPS;
         if (error < CLOSED && iteration > 0)
             break;
-        pick(tree, by, work->wide, work->square);
-        if (!(factorise(work->square, work->pivot, n, live) > 0.0))
+        if (!(factorise_loops(tree, by, live, work) > 0.0))
             return OPEN_LOOPS;
-        for (int i = 0; i < n; i++)
-            step[i] = residual[by->row[i]];
-        solve(work->square, work->pivot, n, step);
-        const double longest = size_of_all(step, n, live);
+        solve_loops(tree, by, work, residual, step);
+        const double longest = size_of_all(step, tree->dependent, live);
         double share = longest > REACH ? REACH / longest : 1.0, trial = HUGE_VAL;
         if (error < NEAR && longest < 1e2 * NEAR) {
             move_dependent(tree, by, q, step, 1.0);
@@ -76,7 +145,7 @@ SUPPLE_LOCAL int close_loops(const Tree *tree, const Choice *by, const real *par
         for (int halving = 0; halving < 8 && !(trial < error); halving++, share *= 0.5) {
             memcpy(q, before, tree->nq * sizeof(real));
             move_dependent(tree, by, q, step, share);
-            tree->loops(q, parameters, residual, work->wide, alignment);
+            tree->loops(q, parameters, residual, jacobian_of(tree, work), alignment);
             trial = size_of_all(residual, tree->rows, live);
         }
         if (!(trial < error))
@@ -91,17 +160,14 @@ SUPPLE_LOCAL int close_loops(const Tree *tree, const Choice *by, const real *par
 }
 
 /* Rates of the dependent coordinates in v, where they are zero before; how well posed they are */
-SUPPLE_LOCAL double follow(const Tree *tree, const Choice *by, const real *parameters, const int *live, const real *q, real *v,
-                           Loops *work)
+SUPPLE_LOCAL double follow(const Tree *tree, const Choice *by, const real *parameters, const int *live, const real *q,
+                           real *v, Loops *work)
 {
     real all[AT_LEAST_ONE(MOST_ROWS)], velocity[AT_LEAST_ONE(MOST_DEP)];
-    tree->rates(q, v, parameters, all, work->wide);
-    for (int i = 0; i < tree->dependent; i++)
-        velocity[i] = all[by->row[i]];
-    pick(tree, by, work->wide, work->square);
-    const double conditioning = factorise(work->square, work->pivot, tree->dependent, live);
+    tree->rates(q, v, parameters, all, jacobian_of(tree, work));
+    const double conditioning = factorise_loops(tree, by, live, work);
     if (conditioning > 0.0) {
-        solve(work->square, work->pivot, tree->dependent, velocity);
+        solve_loops(tree, by, work, all, velocity);
         for (int i = 0; i < tree->dependent; i++)
             v[by->dep_v[i]] = -velocity[i];
     }

@@ -1,7 +1,7 @@
 /* Postures in motion: where all coordinates are, how fast, and the accelerations of the free ones. */
 
 #if N_DEP > 0
-static const Tree ROBOT = {N_Q, N_V, N_DEP, N_ROW, J_COLUMNS, N_ALIGNED, N_TURNING, model_loops, model_rates};
+static const Tree ROBOT = {N_Q, N_V, N_DEP, N_ROW, N_ALIGNED, N_TURNING, BLOCKS, model_loops, model_rates};
 #endif
 
 SUPPLE_LOCAL Choice choice_of(const Sim *z) { return (Choice){z->row, z->dep_v, z->dep_q, (const int (*)[3])z->turning}; }
@@ -91,11 +91,10 @@ static int evaluate(Sim *z, const Drive *d, double t, const real *from, const re
 static void follow_on(const Sim *z, const Posture *p, real *a, const Loops *loops)
 {
 #if N_DEP > 0
+    const Choice by = choice_of(z);
     real all[N_ROW], pull[N_DEP];
     model_drift(p->q, p->v, a, z->parameters, all);
-    for (int i = 0; i < N_DEP; i++)
-        pull[i] = all[z->row[i]];
-    solve(loops->square, loops->pivot, N_DEP, pull);
+    solve_loops(&ROBOT, &by, loops, all, pull);
     for (int i = 0; i < N_DEP; i++)
         a[z->dep_v[i]] = -pull[i];
 #endif
@@ -103,7 +102,7 @@ static void follow_on(const Sim *z, const Posture *p, real *a, const Loops *loop
 }
 
 /* The same in any posture, with the free ones of p */
-static int accelerations(Sim *z, const Drive *d, double t, const Posture *p, real *a)
+SUPPLE_LOCAL int accelerations(Sim *z, const Drive *d, double t, const Posture *p, real *a)
 {
     static SUPPLE_THREAD Loops loops;
     double x[AT_LEAST_ONE(N_GIVEN)], xd[AT_LEAST_ONE(N_GIVEN)], xdd[AT_LEAST_ONE(N_GIVEN)];
@@ -114,9 +113,8 @@ static int accelerations(Sim *z, const Drive *d, double t, const Posture *p, rea
 #if N_DEP > 0
     const Choice by = choice_of(z);
     real all[N_ROW];
-    model_rates(p->q, p->v, z->parameters, all, loops.wide);
-    pick(&ROBOT, &by, loops.wide, loops.square);
-    if (!(factorise(loops.square, loops.pivot, N_DEP, z->live) > 0.0))
+    model_rates(p->q, p->v, z->parameters, all, jacobian_of(&ROBOT, &loops));
+    if (!(factorise_loops(&ROBOT, &by, z->live, &loops) > 0.0))
         return ILL_POSED;
 #endif
     for (int i = 0; i < N_FREE; i++)

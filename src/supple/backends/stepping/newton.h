@@ -23,18 +23,18 @@ static double measure(const Sim *z, const real *x)
 #define ROUNDING 30.0
 #define ROUNDED 1e-7 /* corrections below this that no longer shrink are rounding */
 
-/* Fx and Fv at the start of a step */
-static int differentiate(Sim *z, const Drive *d)
+/* The first columns of Fx and Fv at the start of a step */
+static int derive(Sim *z, const Drive *d, int columns)
 {
     static SUPPLE_THREAD real found[SIDE_BY_SIDE][AT_LEAST_ONE(N_FREE)], here[AT_LEAST_ONE(N_FREE)];
     const double kept = z->look;
     z->look = 1e-11 * (1.0 + fabs(z->t));
     int outcome = FINE, count;
-    for (int first = -1; first < 2 * N_FREE && outcome == FINE; first += count) {
+    for (int first = -1; first < columns && outcome == FINE; first += count) {
         outcome = some_columns(z, d, first, found, &count);
         if (first < 0) /* those of the model: the ones of a step are balanced to a tolerance only */
             memcpy(here, found[0], sizeof here);
-        for (int k = first < 0; k < count && first + k < 2 * N_FREE; k++) {
+        for (int k = first < 0; k < count && first + k < columns; k++) {
             const int j = first + k;
             real *column = j < N_FREE ? z->Fx + j * N_FREE : z->Fv + (j - N_FREE) * N_FREE;
             for (int i = 0; i < N_FREE; i++)
@@ -42,6 +42,17 @@ static int differentiate(Sim *z, const Drive *d)
         }
     }
     z->look = kept;
+    if (outcome == FINE) {
+        z->jacobians++;
+        z->have_jacobian = z->fresh = 1;
+    }
+    return outcome;
+}
+
+/* Fx and Fv, and what follows from them */
+static int differentiate(Sim *z, const Drive *d)
+{
+    const int outcome = derive(z, d, 2 * N_FREE);
     if (outcome != FINE)
         return outcome;
     for (int i = 0; i < N_FREE; i++) { /* no error can be smaller than what rounding of positions makes of accelerations */
@@ -56,8 +67,6 @@ static int differentiate(Sim *z, const Drive *d)
         z->sieve[i] = fill(i % (N_FREE + 1) == 0) - z->Fx[i] / (z->cutoff * z->cutoff);
     if (z->cutoff > 0.0 && N_FREE > 0 && !(factorise(z->sieve, z->sieve_pivot, N_FREE, z->live) > 0.0))
         z->cutoff = 0.0;
-    z->jacobians++;
-    z->have_jacobian = z->fresh = 1;
     z->factorised_for = 0.0;
     return FINE;
 }

@@ -1,9 +1,8 @@
 /* Quasi-static motion: free coordinates where their accelerations vanish while the given ones move. */
 
 #define STATIC_CLOSE 1e-10 /* correction, relative to the free coordinates, at which Newton's method is done */
-#define STATIC_ROUNDED 1e-6 /* corrections below this that no longer shrink are rounding */
+#define STATIC_ROUNDED 1e-6 /* corrections below this that no longer shrink, time after time, are rounding */
 #define STATIC_MOST 40 /* iterations */
-#define STATIC_ASIDE 3e-7 /* m or rad: step of differences; longer ones bend stiff bodies too far, shorter ones are rounding */
 #define STATIC_LEAST 1e-9 /* m or rad: what corrections are relative to where nothing bends */
 
 /* The largest correction, relative to the free coordinates of its unit. Not the accelerations that are left: along stiff
@@ -19,83 +18,50 @@ static double correction(const Sim *z, const Posture *p, const real *step)
     return largest;
 }
 
-/* Derivatives of the accelerations by the free coordinates at the displacement s, factorised */
-static int stiffness(Sim *z, const Drive *d, double t, real *s, const real *u, const Posture *guess)
+/* Derivatives of the accelerations by the free coordinates in a posture at time t, factorised */
+static int stiffness(Sim *z, const Drive *d, double t, const Posture *there)
 {
-    static SUPPLE_THREAD Posture here, there;
-    here = *guess;
-    int outcome = evaluate(z, d, t, z->now.q, s, u, &here);
-    for (int j = 0; outcome == FINE && j < N_FREE; j++) {
-        const real before = s[j];
-        s[j] = before + num(STATIC_ASIDE);
-        there = here;
-        outcome = evaluate(z, d, t, z->now.q, s, u, &there);
-        s[j] = before;
-        for (int i = 0; i < N_FREE; i++)
-            z->matrix[j * N_FREE + i] = (there.f[i] - here.f[i]) / num(STATIC_ASIDE);
-    }
+    static SUPPLE_THREAD Posture kept;
+    const double before = z->t;
+    kept = z->now;
+    z->now = *there;
+    z->t = t;
+    const int outcome = derive(z, d, N_FREE);
+    z->now = kept;
+    z->t = before;
     if (outcome != FINE)
         return outcome;
-    z->jacobians++;
-    z->have_jacobian = z->fresh = 1;
+    memcpy(z->matrix, z->Fx, N_FREE * N_FREE * sizeof(real));
     return N_FREE == 0 || factorise(z->matrix, z->pivot, N_FREE, z->live) > 0.0 ? FINE : ILL_POSED;
-}
-
-/* The share of b along a, lane by lane */
-static real share_along(const real *a, const real *b)
-{
-    real along = fill(0), square = fill(0);
-    for (int i = 0; i < N_FREE; i++) {
-        along += a[i] * b[i];
-        square += a[i] * a[i];
-    }
-    for (int l = 0; l < SUPPLE_LANES; l++)
-        SUPPLE_LANE(along, l) = SUPPLE_LANE(square, l) > 0.0 ? SUPPLE_LANE(along, l) / SUPPLE_LANE(square, l) : 0.0;
-    return along;
-}
-
-/* Broyden's good update of the derivatives by the corrections taken so far, as Kelley (1995, section 7.3) writes it: turns
- * the correction that the old derivatives ask for into that of the updated ones */
-static void updated(real taken[][AT_LEAST_ONE(N_FREE)], int count, real *step)
-{
-    for (int k = 0; k + 1 < count; k++) {
-        const real share = share_along(taken[k], step);
-        for (int i = 0; i < N_FREE; i++)
-            step[i] += share * taken[k + 1][i];
-    }
-    if (count > 0) {
-        const real left = num(1) - share_along(taken[count - 1], step);
-        for (int i = 0; i < N_FREE; i++)
-            step[i] /= left;
-    }
 }
 
 static int quasi_static_step(Sim *z, const Drive *d, double h, Posture *end)
 {
-    static SUPPLE_THREAD real taken[STATIC_MOST][AT_LEAST_ONE(N_FREE)];
-    real s[AT_LEAST_ONE(N_FREE)], u[AT_LEAST_ONE(N_FREE)];
+    real s[AT_LEAST_ONE(N_FREE)], u[AT_LEAST_ONE(N_FREE)], step[AT_LEAST_ONE(N_FREE)], last[AT_LEAST_ONE(N_FREE)];
     int outcome = FINE;
     for (int fresh = 0; fresh < 2; fresh++) {
         double size = HUGE_VAL;
+        int stalled = 0;
         for (int i = 0; i < N_FREE; i++) { /* bending goes on as in the step before, whose rates are kept as a stage */
             s[i] = z->have_stages ? h * z->stage[i] : fill(0);
             u[i] = fill(0);
         }
         foresee(z, h, end);
-        if ((fresh || !z->have_jacobian) && (outcome = stiffness(z, d, z->t + h, s, u, end)) != FINE)
-            break;
-        for (int iteration = 0; iteration < STATIC_MOST; iteration++) {
-            real *step = taken[iteration];
-            if ((outcome = evaluate(z, d, z->t + h, z->now.q, s, u, end)) != FINE)
-                break;
+        outcome = evaluate(z, d, z->t + h, z->now.q, s, u, end);
+        if (outcome == FINE && (fresh || !z->have_jacobian))
+            outcome = stiffness(z, d, z->t + h, end);
+        z->pairs = 0;
+        for (int iteration = 0; iteration < STATIC_MOST && outcome == FINE; iteration++) {
             z->iterations++;
             for (int i = 0; i < N_FREE; i++)
                 step[i] = -end->f[i];
             solve(z->matrix, z->pivot, N_FREE, step);
-            updated(taken, iteration, step);
+            improve(z, iteration ? last : NULL, step);
+            memcpy(last, step, sizeof last);
             const double before = size;
             size = correction(z, end, step);
-            if (size < STATIC_CLOSE || (size < STATIC_ROUNDED && size > 0.5 * before)) {
+            stalled = size < STATIC_ROUNDED && size > 0.5 * before ? stalled + 1 : 0;
+            if (size < STATIC_CLOSE || stalled > 2) {
                 for (int i = 0; i < N_FREE; i++) {
                     z->stage[i] = s[i] / h;
                     end->f[i] = fill(0);
@@ -106,6 +72,7 @@ static int quasi_static_step(Sim *z, const Drive *d, double h, Posture *end)
                 break;
             for (int i = 0; i < N_FREE; i++)
                 s[i] += step[i];
+            outcome = evaluate(z, d, z->t + h, z->now.q, s, u, end);
         }
     }
     return outcome == FINE ? DIVERGED : outcome;

@@ -1,5 +1,6 @@
 /* What is recorded: states at steps, and between them. */
-#define ROW (1 + N_Q + N_V + N_TAU + N_FREE) /* of one sample: t, q, v, forces of actuators not prescribed, free accelerations */
+/* of one sample: t, q, v, forces of actuators not prescribed, free accelerations */
+#define ROW (1 + N_Q + N_V + N_TAU + N_FREE)
 
 static void record(const Sim *z, double t, const real *q, const real *v, const real *effort, const real *f, double *to)
 {
@@ -125,7 +126,7 @@ static void interpolate(Sim *z, const Drive *d, double h, double x, const Postur
             }
     }
 #endif
-    for (int k = 0; k < N_TURNING; k++) { /* in the rotation vector from the start of the step: quintic if free, else cubic */
+    for (int k = 0; k < N_TURNING; k++) { /* the rotation vector from the start of the step: quintic if free, else cubic */
         const int at = z->turning[k][0];
         const int *index = z->turning[k][1] >= 0 ? z->free_v + z->turning[k][1] : z->dep_v + z->turning[k][2];
         const real *p = z->now.q + at;

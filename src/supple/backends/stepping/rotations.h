@@ -48,7 +48,7 @@ static void rotation_rate(const real *s, const real *w, real *rate)
 }
 
 /* the inverse: angular velocity of the turned axes from the rate of the rotation vector */
-static void angular_velocity(const real *s, const real *rate, real *w)
+SUPPLE_LOCAL void angular_velocity(const real *s, const real *rate, real *w)
 {
     const real square = s[0] * s[0] + s[1] * s[1] + s[2] * s[2];
     real a, b;
@@ -57,7 +57,8 @@ static void angular_velocity(const real *s, const real *rate, real *w)
         SUPPLE_LANE(a, l) = x2 > 1e-4 ? (1.0 - cos(x)) / x2 : 0.5 - x2 / 24.0;
         SUPPLE_LANE(b, l) = x2 > 1e-4 ? (x - sin(x)) / (x2 * x) : 1.0 / 6.0 - x2 / 120.0;
     }
-    const real cx = s[1] * rate[2] - s[2] * rate[1], cy = s[2] * rate[0] - s[0] * rate[2], cz = s[0] * rate[1] - s[1] * rate[0];
+    const real cx = s[1] * rate[2] - s[2] * rate[1], cy = s[2] * rate[0] - s[0] * rate[2];
+    const real cz = s[0] * rate[1] - s[1] * rate[0];
     w[0] = rate[0] - a * cx + b * (s[1] * cz - s[2] * cy);
     w[1] = rate[1] - a * cy + b * (s[2] * cx - s[0] * cz);
     w[2] = rate[2] - a * cz + b * (s[0] * cy - s[1] * cx);

@@ -123,7 +123,8 @@ static int advance(Sim *z, const Drive *d, double until, Posture *end, double *t
 }
 
 /* Runs until a time, or until `most` steps or the rows of `out` are used up; says which */
-SUPPLE_EXPORT int supple_run(Sim *z, const Drive *d, double until, long long most, double *out, long long rows, long long *written)
+SUPPLE_EXPORT int supple_run(Sim *z, const Drive *d, double until, long long most, double *out, long long rows,
+                             long long *written)
 {
     static SUPPLE_THREAD Posture end;
     *written = 0;
@@ -157,7 +158,8 @@ SUPPLE_EXPORT int supple_run(Sim *z, const Drive *d, double until, long long mos
             ++z->samples;
         }
         const real power = power_of(z, d, after, &end);
-        z->work += z->method == GENERALISED_ALPHA || z->method == QUASI_STATIC ? num(0.5) * h * (z->power + power) : z->step_work;
+        const int by_ends = z->method == GENERALISED_ALPHA || z->method == QUASI_STATIC;
+        z->work += by_ends ? num(0.5) * h * (z->power + power) : z->step_work;
         z->power = power;
         for (int i = 0; i < N_DEP; i++)
             z->a[z->dep_v[i]] = (end.v[z->dep_v[i]] - z->now.v[z->dep_v[i]]) / h;
