@@ -35,7 +35,7 @@ from supple.backends.stepper import Settings
 from supple.robot.finite_elements.matrix_files import write_model
 from supple.robot.finite_elements.nodal import NodalModel
 from supple.robot.finite_elements.solid import solid
-from supple.simulator import simulator
+from supple.simulation.simulator import simulator
 
 CELLS, E, NU, RHO, Y, Z = 10, 2.1e11, 0.3, 7850.0, 0.012, 0.015
 BETA, MODES, END, EVERY = 1e-4, 4, 0.5, 5e-3

@@ -17,7 +17,7 @@ from supple.backends.stepper import Settings
 from supple.expr.passes import optimise
 from supple.models import inverse
 from supple.pipeline import load, locate
-from supple.simulator import simulator
+from supple.simulation.simulator import simulator
 
 LEVELS = {"coarse": 2, "four times the nodes": 3}
 

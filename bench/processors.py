@@ -18,7 +18,7 @@ from supple.backends.compiler import FLAGS
 from supple.backends.plant import plant_source
 from supple.backends.targets import TARGETS
 from supple.generator import export_fmu, generate
-from supple.simulator import simulator
+from supple.simulation.simulator import simulator
 
 ZIG = [sys.executable, "-m", "ziglang", "cc"]
 STRICT = ["-Wall", "-Wextra", "-Werror"]

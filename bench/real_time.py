@@ -16,10 +16,10 @@ from timing import show
 
 from supple.analyses.simulate import checked
 from supple.backends.stepper import Settings
-from supple.blocks import Block, blocks_of, switch
 from supple.errors import SuppleError
 from supple.pipeline import describe, gallery
-from supple.simulator import Simulator, simulator
+from supple.simulation.blocks import Block, blocks_of, switch
+from supple.simulation.simulator import Simulator, simulator
 
 STEPS, ROWS = 10**9, 200_000  # of one piece
 HEADS = (

@@ -29,7 +29,7 @@ from supple.backends.native import native
 from supple.backends.stepper import Settings
 from supple.expr.passes import optimise
 from supple.pipeline import load
-from supple.simulator import Simulator, simulator
+from supple.simulation.simulator import Simulator, simulator
 
 BAR, EQUAL, ROUNDS = 20.0, 0.01, 5
 EVERY, FINEST = 2e-3, 1e-3  # s between samples of the sweeps, and of the reference and the trapezoidal motion

@@ -15,7 +15,7 @@ from undamped import CASES, energy
 
 from supple.analyses.simulate import simulate
 from supple.backends.stepper import Settings
-from supple.simulator import simulator
+from supple.simulation.simulator import simulator
 
 
 @pytest.mark.parametrize("name", CASES)

@@ -16,7 +16,7 @@ from supple.model.equilibrium import equilibrium, linearise
 from supple.model.posture import posture
 from supple.motion.reader import read_motion
 from supple.pipeline import describe, load
-from supple.simulator import simulator
+from supple.simulation.simulator import simulator
 
 ROBOT = "gough_stewart"
 

@@ -16,7 +16,7 @@ from supple.backends.compiler import find_compiler
 from supple.backends.stepper import Settings
 from supple.robot.finite_elements.matrix_files import write_model
 from supple.robot.finite_elements.solid import solid
-from supple.simulator import simulator
+from supple.simulation.simulator import simulator
 
 EXUDYN = json.loads((Path(__file__).parent / "data" / "exudyn_bars.json").read_text())
 ROBOT = """

@@ -28,9 +28,9 @@ from supple.fmu_parts import fmu_parts
 from supple.model.equilibrium import equilibrium, linearise
 from supple.model.posture import posture
 from supple.pipeline import load
-from supple.plants import plant
 from supple.results import Simulation
-from supple.simulator import Simulator, simulator
+from supple.simulation.plants import plant
+from supple.simulation.simulator import Simulator, simulator
 
 fmpy = pytest.importorskip("fmpy")
 from fmus import cvode, instance, variables  # noqa: E402

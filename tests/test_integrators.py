@@ -21,7 +21,7 @@ from supple.motion.description import Motion
 from supple.motion.reader import read_motion
 from supple.motion.trajectory import Trajectory
 from supple.results import Simulation
-from supple.simulator import Simulator, simulator
+from supple.simulation.simulator import Simulator, simulator
 
 METHODS = ("generalised_alpha", "gauss", "dormand_prince")
 TIGHT = {"tolerance": 1e-9, "newton": 1e-13}

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from supple.backends.stepper import Settings
-from supple.blocks import blocks_of
-from supple.plants import block_order
-from supple.simulator import simulator
+from supple.simulation.blocks import blocks_of
+from supple.simulation.plants import block_order
+from supple.simulation.simulator import simulator
 
 
 @pytest.mark.parametrize("legs, columns, rows, ties", [(6, 2, 3, 6), (3, 10, 12, 6), (4, 3, 3, 0)])

@@ -78,7 +78,7 @@ def test_default_settings_keep_the_energy() -> None:
     """Torques that jump on arms that are free: with Newton's method too loose, forces out of balance add up."""
     from supple.analyses.simulate import simulate
     from supple.backends.stepper import Settings
-    from supple.simulator import simulator
+    from supple.simulation.simulator import simulator
 
     made = simulator("pacdrive", "pick_and_place", duration=0.4)
     found, wanted = simulate(made, Settings()), simulate(made, Settings(method="gauss"))

@@ -13,7 +13,7 @@ from supple.model.equilibrium import equilibrium
 from supple.model.observe import coordinate_values
 from supple.model.posture import posture
 from supple.results import Simulation
-from supple.simulator import Simulator, simulator
+from supple.simulation.simulator import Simulator, simulator
 
 
 def written(folder: Path, moves: str) -> Path:

@@ -22,7 +22,7 @@ from scipy.io import loadmat
 from supple.analyses.simulate import simulate
 from supple.backends.stepper import Settings
 from supple.cli.main import main
-from supple.simulator import simulator
+from supple.simulation.simulator import simulator
 from supple.storage import save
 
 SLOW = ["simulate", "dualemps", "--motion", "square", "--method", "gauss", "--tol", "1e-9"]

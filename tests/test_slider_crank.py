@@ -25,7 +25,7 @@ from supple.motion.trajectory import Trajectory
 from supple.results import Simulation
 from supple.robot.bodies.record import Body, Marker, from_moments, zeros
 from supple.robot.mechanism import Anchor, Coordinate, Mechanism
-from supple.simulator import Run, Simulator
+from supple.simulation.simulator import Run, Simulator
 
 M1, M2, M3, L1, L2, J1, J2 = 0.36, 0.151104, 0.075552, 0.15, 0.30, 0.002727, 0.0045339259
 E, B, H, RHO, OMEGA, PI = 2e11, 0.008, 0.008, 7870.0, 150.0, 3.1415927  # pi of the published stiffness

@@ -13,7 +13,7 @@ from supple.backends.stepper import Settings
 from supple.motion.description import Motion
 from supple.motion.trajectory import Trajectory
 from supple.results import Simulation
-from supple.simulator import Simulator, simulator
+from supple.simulation.simulator import Simulator, simulator
 
 CRANKS, ARMS = ("arm1/q1", "arm2/q1"), ("leg1/q1", "leg2/q1", "leg3/q1")
 LOSSES = {

@@ -22,9 +22,9 @@ from supple.formulations.newton_euler import newton_euler
 from supple.model.equilibrium import equilibrium
 from supple.model.model import Model
 from supple.model.posture import posture
-from supple.plants import Kept as KeptEquations
-from supple.plants import plant
 from supple.robot.mechanism import Mechanism
+from supple.simulation.plants import Kept as KeptEquations
+from supple.simulation.plants import plant
 
 _FORCE = {"m": "N", "rad": "N.m"}
 # A displacement and a rate that matter, for tolerances: joints, elastic coordinates

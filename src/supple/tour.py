@@ -16,7 +16,7 @@ from supple.analyses.simulate import simulate
 from supple.backends.compiler import find_compiler
 from supple.errors import SuppleError
 from supple.results import Simulation
-from supple.simulator import simulator
+from supple.simulation.simulator import simulator
 from supple.storage import save
 from supple.views.mode_picture import draw_mode
 from supple.views.tables import print_check, print_modes, print_simulation

@@ -13,11 +13,11 @@ from importlib.metadata import PackageNotFoundError, version
 import numpy as np
 
 from supple.backends.stepper import Drive, Settings
-from supple.blocks import Block, Keeper, block_at_start, blocks_of, switch, why_stopped
 from supple.errors import SuppleError
 from supple.results import Signal, Simulation
-from supple.signals import observed, signals_of
-from supple.simulator import Simulator
+from supple.simulation.blocks import Block, Keeper, block_at_start, blocks_of, switch, why_stopped
+from supple.simulation.signals import observed, signals_of
+from supple.simulation.simulator import Simulator
 
 PIECE = 0.25  # s of computing between two looks at progress, interruption and checkpoints
 _ROWS = 4096

@@ -93,7 +93,7 @@ def _moved(robot: str, settings: dict[str, str], motion: str, formulation: str) 
     from supple.analyses.simulate import simulate
     from supple.backends.stepper import Settings
     from supple.motion.reader import read_motion
-    from supple.simulator import simulator
+    from supple.simulation.simulator import simulator
 
     read = read_motion(pipeline.describe(robot, settings), motion)
     made = simulator(robot, read, settings=settings, formulation=formulation)

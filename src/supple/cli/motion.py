@@ -17,7 +17,7 @@ from supple.errors import SuppleError
 if TYPE_CHECKING:
     from supple.motion.description import Controller, Motion
     from supple.results import Simulation
-    from supple.simulator import Simulator
+    from supple.simulation.simulator import Simulator
 
 _GAINS = ("kp", "kd", "ki", "limit")
 
@@ -162,7 +162,7 @@ def _made(
 ) -> Simulator:  # fmt: skip
     from supple import pipeline
     from supple.motion.reader import read_motion
-    from supple.simulator import simulator
+    from supple.simulation.simulator import simulator
 
     read = read_motion(pipeline.describe(robot, settings), motion)
     if prescribed:

@@ -22,8 +22,8 @@ from supple.model.model import Model
 from supple.model.posture import posture
 from supple.motion.description import Motion
 from supple.motion.trajectory import Trajectory
-from supple.plants import Kept
 from supple.robot.assemble import assemble
+from supple.simulation.plants import Kept
 
 
 @dataclass(frozen=True)

@@ -26,9 +26,9 @@ from supple.model.posture import posture
 from supple.motion.description import Motion
 from supple.motion.reader import read_motion
 from supple.motion.trajectory import Trajectory
-from supple.plants import Kept, Split, coordinate_places, divide, plant, turning
 from supple.robot.bodies.record import is_zero
-from supple.starts import Run, started
+from supple.simulation.plants import Kept, Split, coordinate_places, divide, plant, turning
+from supple.simulation.starts import Run, started
 
 _WRENCH = ("fx", "fy", "fz", "mx", "my", "mz")
 _MOST_WAITING = 60  # samples

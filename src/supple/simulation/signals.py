@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from supple.blocks import Block
 from supple.model import observe
 from supple.model.algebra import Array
 from supple.results import Signal
-from supple.simulator import Simulator
+from supple.simulation.blocks import Block
+from supple.simulation.simulator import Simulator
 
 _FORCE = {"m": "N", "rad": "N m"}
 

@@ -12,7 +12,7 @@ from supple.backends.stepper import METHODS, Drive, Settings, State, Stepper
 from supple.errors import SuppleError
 from supple.model import observe
 from supple.model.algebra import Array
-from supple.simulator import Simulator
+from supple.simulation.simulator import Simulator
 
 LEAST = 0.02  # ratio of pivots below which other free coordinates are looked for
 _WORDS = {
