@@ -72,9 +72,6 @@ def main(robots: list[tuple[str, str]]) -> int:
 
 if __name__ == "__main__":
     given = sys.argv[1:]
-    chosen = list(zip(given[::2], given[1::2], strict=True)) or [
-        ("dualemps", "square"),
-        ("3rrr", "circle"),
-        ("delta", "pick_and_place"),
-    ]
+    usual = [("dualemps", "square"), ("3rrr", "circle"), ("delta", "pick_and_place")]
+    chosen = list(zip(given[::2], given[1::2], strict=True)) or usual
     sys.exit(main(chosen))
