@@ -28,7 +28,7 @@ ROOMS = {
     "models": {"errors", "expr", "robot", "formulations"},
     "fmu_parts": {"errors", "expr", "robot", "formulations", "backends", "model", "simulation"},
     "pipeline": {"errors", "models", "expr", "robot", "formulations", "backends", "model"},
-    "generator": {"fmu_parts", "errors", "expr", "robot", "formulations", "models", "backends", "pipeline"},
+    "generator": {"fmu_parts", "errors", "expr", "robot", "formulations", "models", "backends", "pipeline", "simulation"},
     "tour": {"errors", "pipeline", "analyses", "views", "backends", "results", "simulation", "storage"},
     "cli": {
         "errors", "models", "model", "robot", "motion", "pipeline", "analyses", "views", "backends", "generator", "tour",

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -18,27 +18,16 @@ from supple.errors import SuppleError
 from supple.expr.function import Array, Function, function, kept_parameters, symbols
 from supple.expr.passes import optimise
 from supple.formulations.equations import Equations
-from supple.formulations.newton_euler import newton_euler
 from supple.model.equilibrium import equilibrium
 from supple.model.model import Model
 from supple.model.posture import posture
 from supple.robot.mechanism import Mechanism
-from supple.simulation.plants import Kept as KeptEquations
-from supple.simulation.plants import plant
+from supple.simulation.plants import Kept, plant
 
 _FORCE = {"m": "N", "rad": "N.m"}
 # A displacement and a rate that matter, for tolerances: joints, elastic coordinates
 _NOMINAL = {"joint": {"m": (0.1, 0.1), "rad": (0.1, 0.1)}, "elastic": {"m": (1e-4, 1e-2), "rad": (1e-3, 1e-1)}}
 _LIGHT = ("fold", "signs")  # passes of the functions that are evaluated at outputs only
-
-
-@dataclass(frozen=True)
-class Kept:
-    """The same mechanism with symbols for some of its numbers, and what those are."""
-
-    mechanism: Mechanism
-    symbols: Array
-    quantities: tuple[Quantity, ...]
 
 
 def fmu_parts(
@@ -57,10 +46,8 @@ def fmu_parts(
     mechanism = model.mechanism
     q, tau = _rest(model, posture(model, at, assembly))
     with kept_parameters(kept.symbols) if kept else nullcontext():
-        equations = newton_euler(kept.mechanism) if kept else model.equations
-        outputs = _outputs(equations)
-    own = KeptEquations(equations, kept.symbols, tuple(x.start for x in kept.quantities)) if kept else None
-    made = plant(model, q, loads=True, kept=own, passes=passes)
+        outputs = _outputs(kept.equations if kept else model.equations)
+    made = plant(model, q, loads=True, kept=kept, passes=passes)
     motion = made.accelerations or made.tree
     assert motion is not None
     _smooth(mechanism, motion)
@@ -75,7 +62,7 @@ def fmu_parts(
         forces=_forces(mechanism, tau),
         loads=_loads(motion),
         gravity=tuple(float(x) for x in model.gravity),
-        parameters=kept.quantities if kept else (),
+        parameters=_parameters(kept) if kept else (),
         point_labels=tuple(mechanism.points),
         start=tuple(float(x) for x in q),
     )
@@ -134,6 +121,10 @@ def _loads(f: Function) -> tuple[int, ...]:
     """Places of the forces and moments at points that move the robot."""
     used = {x for x in f.nodes if x.op == "symbol"}
     return tuple(i for i, x in enumerate(f.inputs["w"].ravel()) if x in used)
+
+
+def _parameters(kept: Kept) -> tuple[Quantity, ...]:
+    return tuple(Quantity(x.label, "", value) for x, value in zip(kept.symbols, kept.values, strict=True))
 
 
 def _forces(mechanism: Mechanism, tau: Array) -> tuple[Quantity, ...]:

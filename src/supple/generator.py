@@ -16,20 +16,22 @@ from supple.backends.c_source import source
 from supple.backends.compiler import find_compiler, portable_library
 from supple.backends.interpreter import interpret
 from supple.backends.package import Package, Signal
-from supple.backends.targets.fmu import Quantity, write_fmu
+from supple.backends.targets.fmu import write_fmu
 from supple.errors import SuppleError
 from supple.expr.function import Array, Function, kept_parameters
 from supple.expr.node import symbol
 from supple.expr.passes import Optimised, Stage, optimise
 from supple.expr.program import Program
-from supple.fmu_parts import Kept, fmu_parts
+from supple.fmu_parts import fmu_parts
 from supple.formulations.affine import Unsupported
 from supple.formulations.composite import independent_names
 from supple.formulations.lagrange_dalembert import reduced_names
 from supple.formulations.leg_program import leg_program
+from supple.formulations.newton_euler import newton_euler
 from supple.models import builder, derivative, parametrised, with_rates_solved
 from supple.robot.assemble import assemble
 from supple.robot.mechanism import Mechanism
+from supple.simulation.plants import Kept
 
 
 @dataclass(frozen=True)
@@ -97,7 +99,7 @@ def export_fmu(
         symbols = np.array([symbol(name) for name in keep], dtype=object)
         with kept_parameters(symbols):
             mechanism = assemble(pipeline.describe(robot, {**(settings or {}), **dict(zip(keep, symbols, strict=True))}))
-        kept = Kept(mechanism, symbols, tuple(Quantity(n, "", x) for n, x in zip(keep, values, strict=True)))
+            kept = Kept(newton_euler(mechanism), symbols, tuple(values))
     return write_fmu(fmu_parts(model, kept=kept), folder, version=version)
 
 

@@ -88,6 +88,19 @@ SUPPLE_LOCAL void forward(const real *m, int n, int k, real *x)
         subtract(c, n, u, k + PANEL, n, x);
 }
 
+/* The place of the weightiest of x[first] to x[last - 1], whose weight goes to *top */
+SUPPLE_LOCAL int weightiest(const real *x, int first, int last, const int *live, double *top)
+{
+    int best = first;
+    *top = weight_of(x[first], live);
+    for (int i = first + 1; i < last; i++) {
+        const double w = weight_of(x[i], live);
+        best = w > *top ? i : best;
+        *top = w > *top ? w : *top;
+    }
+    return best;
+}
+
 /* m (n x n) becomes its LU factors, diagonal inverted; returns smallest / largest pivot, 0 if singular */
 static double factorise(real *m, int *pivot, int n, const int *live)
 {
@@ -97,14 +110,8 @@ static double factorise(real *m, int *pivot, int n, const int *live)
         const int last = first + width < n ? first + width : n;
         for (int k = first; k < last; k++) {
             real *restrict x = m + k * n;
-            int best = k;
-            double top = weight_of(x[k], live);
-            for (int i = k + 1; i < n; i++) {
-                const double w = weight_of(x[i], live);
-                best = w > top ? i : best;
-                top = w > top ? w : top;
-            }
-            pivot[k] = best;
+            double top;
+            const int best = pivot[k] = weightiest(x, k, n, live, &top);
             largest = larger(largest, top);
             smallest = smaller(smallest, top);
             if (!(top > SINGULAR * largest) || !(top <= DBL_MAX))

@@ -46,14 +46,8 @@ SUPPLE_LOCAL double factorise_loops(const Tree *tree, const Choice *by, const in
     for (int k = 0; k < n; k++) {
         real *restrict x = m + k * n;
         const int last = block[k][4], first = block[k][3] > k ? block[k][3] : k, next = block[k][3] > k ? first : k + 1;
-        int best = first;
-        double top = weight_of(x[first], live);
-        for (int i = first + 1; i < last; i++) {
-            const double w = weight_of(x[i], live);
-            best = w > top ? i : best;
-            top = w > top ? w : top;
-        }
-        work->pivot[k] = best;
+        double top;
+        const int best = work->pivot[k] = weightiest(x, first, last, live, &top);
         largest = larger(largest, top);
         smallest = smaller(smallest, top);
         if (!(top > SINGULAR * largest) || !(top <= DBL_MAX))
