@@ -52,12 +52,27 @@ def modes(
 
 
 def _undamped(model: Model, linear: Linear) -> tuple[Array, Array]:
-    """Squared angular frequencies and mass-normalised shapes."""
-    K = 0.5 * (linear.K + linear.K.T)
+    """Squared angular frequencies and mass-normalised shapes; zero where nothing resists a motion.
+
+    Rounding leaves eps times the largest square in all of them; Rayleigh's quotients of the low ones, in the coordinates of
+    the bodies, where a rigid motion meets no stiffness at all, are free of it."""
     try:
-        return eigh(K, linear.M)
+        squares, vectors = eigh(_symmetric(linear.K), linear.M)
     except np.linalg.LinAlgError as error:
         raise SuppleError(model.massless(linear.M, linear.Z)) from error
+    blurred = np.finfo(float).eps * float(np.abs(squares).max())
+    low = np.abs(squares) < 1e6 * blurred
+    if low.any() and not low.all():
+        basis = vectors[:, low]
+        shapes = linear.Z @ basis
+        squares[low], turn = eigh(_symmetric(shapes.T @ linear.K_tree @ shapes), basis.T @ linear.M @ basis)
+        vectors[:, low] = basis @ turn
+        squares[np.abs(squares) < 1e-6 * blurred] = 0.0
+    return squares, vectors
+
+
+def _symmetric(A: Array) -> Array:
+    return 0.5 * (A + A.T)
 
 
 def _damping(linear: Linear, omega: Array, vectors: Array, kept: int) -> tuple[Array, Array]:
@@ -110,6 +125,7 @@ def _record(
 ) -> Modes:
     mechanism, now = model.mechanism, values(model, rest.q)
     bodies, kinetic, elastic = _participation(model, rest.q, shapes)
+    elastic[:, omega == 0] = 0.0  # shares of nothing
     return Modes(
         robot=mechanism.name,
         free=free,

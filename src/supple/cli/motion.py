@@ -141,7 +141,7 @@ def inverse(
         from supple.storage import save
 
         save(result, output)
-    _show(result, output, plot, as_json)
+    _show(result, output, plot, as_json, "tighten --tol")
 
 
 def _only_motion(robot: str, settings: dict[str, str]) -> str:
@@ -178,14 +178,17 @@ def _made(
 
 
 def _controlled(motion: Motion, text: str) -> Motion:
-    """The motion with all its prescribed actuators given to a controller written as LAW:key=value,..."""
+    """The motion with all actuators that have a path given to a controller written as LAW:key=value,...
+
+    Forces that a result brings along with its path are fed forward."""
     law, _, rest = text.partition(":")
     if law not in ("pd", "pid", "computed_torque"):
         raise SuppleError(f"--controller {text}: there is no law {law!r}; choose pd, pid or computed_torque")
     if motion.path is None:
         raise SuppleError(f"--controller: {motion.name!r} has no path for a controller to follow")
     numbers = _gains(text, rest)
-    actuators = [n for n, drive in motion.drives.items() if drive != "torque"]
+    path = motion.path.names if motion.space == "joints" else ()
+    actuators = [n for n, drive in motion.drives.items() if drive != "torque" or n in path]
 
     def each(key: str, usual: float = 0.0) -> dict[str, float]:
         return dict.fromkeys(actuators, numbers.get(key, usual))
@@ -196,7 +199,7 @@ def _controlled(motion: Motion, text: str) -> Motion:
         law, each("kp"), each("kd"), each("ki"), each("limit", float("inf")), numbers.get("sample", 0.0),  # type: ignore[arg-type]
         numbers.get("delay", 0.0),
     )  # fmt: skip
-    drives: Any = {n: "torque" if drive == "torque" else "controlled" for n, drive in motion.drives.items()}
+    drives: Any = {n: "controlled" if n in actuators else "torque" for n in motion.drives}
     return replace(motion, controller=made, drives=drives)
 
 
@@ -284,7 +287,10 @@ def _writable(output: Path | None, plot: Path | None) -> None:
             raise SuppleError(f"{path} cannot be written: {problem.strerror or problem}") from problem
 
 
-def _show(result: Simulation, output: Path | None, plot: Path | None, as_json: bool) -> None:
+def _show(
+    result: Simulation, output: Path | None, plot: Path | None, as_json: bool,
+    advice: str = "tighten --tol, or use --method gauss",
+) -> None:  # fmt: skip
     if plot is not None:
         from supple.views.time_plot import plot_simulation
 
@@ -294,7 +300,7 @@ def _show(result: Simulation, output: Path | None, plot: Path | None, as_json: b
     else:
         from supple.views.tables import print_simulation
 
-        print_simulation(result)
+        print_simulation(result, advice)
         for path in (output, plot):
             if path is not None:
                 click.echo(f"wrote {path}")

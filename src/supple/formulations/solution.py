@@ -25,9 +25,13 @@ class Solution:
         for group in method.groups.values():
             self.steps |= {step.x: step for step in group.solved}
         self.values: dict[Id, Scalar] = {}
+        self.sought: set[Id] = set()  # asked for and not yet found
 
     def value(self, x: Id) -> Scalar:
         if x not in self.values:
+            if x in self.sought:  # loops within loops: each leg would have to be solved before the other
+                raise Unsupported(f"loops that wait for each other at {self.method.name_of(x)}")
+            self.sought.add(x)
             self.values[x] = self._value(x)
         return self.values[x]
 

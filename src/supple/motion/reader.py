@@ -27,6 +27,7 @@ from supple.robot.structure import structure_problems
 from supple.robot.values import Scope, resolve
 from supple.robot.yaml_tree import Path_, Tree, read_text, read_tree, shown
 
+STILL = 1e-4  # 1/s: a rate so small beside the travel is rounding of the table
 WHAT = {"joints": "actuator", "platform": "platform coordinate", "point": "axis"}
 GAINS = {
     "kp": ("translational stiffness", "rotational stiffness"),
@@ -80,8 +81,15 @@ def _table_motion(description: Description, file: Path) -> Motion:
     first = next((s for s in read_text_head(file).splitlines() if s.strip() and not s.startswith("#")), "")
     columns = {c.partition("[")[0].strip() for c in first.replace(";", ",").replace("\t", ",").split(",")}
     space: Any = "platform" if columns & platform else "joints"
-    written = spec.Motion.model_construct(**{**spec.Motion().__dict__, "space": space, "csv": file.name})
+    given = {"space": space, "csv": file.name, "assembly": _noted_assembly(file)}
+    written = spec.Motion.model_construct(**{**spec.Motion().__dict__, **given})
     return _read(description, written, Tree(shown(str(file), most=1000), {}), (), file.stem, file.parent)
+
+
+def _noted_assembly(file: Path) -> str | None:
+    """The assembly mode that a table of results has among its comments."""
+    notes = (s.partition(":") for s in read_text_head(file).splitlines() if s.startswith("#"))
+    return next((value.strip() or None for key, _, value in notes if key.lstrip("# ") == "assembly"), None)
 
 
 def read_text_head(file: Path, most: int = 100_000) -> str:
@@ -116,6 +124,7 @@ class _Reader:
         self.path = path
         self.name = name
         self.actuators = setting.coordinates("active")
+        self.replayed = False  # forces and path are those of a result
         point = written.space.point if isinstance(written.space, spec.PointSpace) else None
         self.point = point
         self.space: Space = "point" if point is not None else written.space  # type: ignore[assignment]
@@ -178,7 +187,7 @@ class _Reader:
             point=self.point,
             assembly=self.written.assembly,
             start=start if self.space != "point" else {},
-            rates=self.rates(),
+            rates=self.rates() or self.first_rates(path),
             path=path,
             torques=torques,
             loads=loads,
@@ -210,6 +219,13 @@ class _Reader:
     def rates(self) -> dict[str, float]:
         known = self.setting.coordinates("active", "passive", "platform")
         return self.setting.pose(self.written.rates, known, "coordinate", (*self.path, "rates"), order=1)
+
+    def first_rates(self, path: Trajectory | None) -> dict[str, float]:
+        """Rates with which the path of a result begins; of all other paths the simulation knows them."""
+        if path is None or not self.replayed:
+            return {}
+        first = path(path.start)[1]
+        return {n: float(x) for n, x in zip(path.names, first, strict=True) if abs(x) > STILL * np.ptp(path(path.knots)[0])}
 
     def defaults(self) -> dict[str, float]:
         """Where channels are without a start: home, else the assembly guess; unknown for joints of a platform's pose."""
@@ -250,7 +266,9 @@ class _Reader:
         dimensions |= {f"tau {n}": self.setting.effort(n) for n in self.actuators}
         dimensions |= {f"{p}.{f}": WRENCH[f] for p in self.setting.mechanism.points for f in self.felt()}
         try:
-            return read_table(self.setting.folder / self.written.csv, dimensions, self.setting.mechanism.name)
+            table = read_table(self.setting.folder / self.written.csv, dimensions, self.setting.mechanism.name)
+            self.replayed = table.result
+            return table
         except RobotFileError as error:
             self.setting.scope.problems.extend(error.problems)
             return None
@@ -335,7 +353,7 @@ class _Reader:
                     self.note("there is no controller; add controller: to the motion", "drive", key)
         for name in self.actuators:
             follows = "controlled" if self.written.controller is not None else "prescribed"
-            idle = path is None and self.written.controller is None
+            idle = self.written.controller is None and (path is None or self.replayed)
             free: Drive = "torque" if idle or (name in pushed and name not in moved) else follows  # type: ignore[assignment]
             chosen.setdefault(name, free)
             if chosen[name] == "prescribed" and name in pushed:

@@ -1,4 +1,6 @@
-"""Tables of samples over time (CSV): a column t and one per channel, units in the header if they are not SI."""
+"""Tables of samples over time (CSV): a column t and one per channel, units in the header if they are not SI.
+
+A table of results (`supple inverse -o forces.csv`) serves too: its columns tau[q1] are forces, position[q1] the path."""
 
 from __future__ import annotations
 
@@ -6,7 +8,7 @@ import csv
 import math
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +26,7 @@ LARGEST = 200_000_000  # bytes
 MOST_PROBLEMS = 20
 TIME = "t"
 _HEADER = re.compile(r"^\s*(.*?)\s*(?:\[([^\]]*)\])?\s*$")
+_RESULT = re.compile(r"^(t|tau|position)(?:\[(.*)\])? \(([^()]*)\)$")  # a column of a result that a motion has use for
 
 
 @dataclass(frozen=True)
@@ -34,6 +37,7 @@ class Table:
     names: tuple[str, ...]
     times: Array
     values: Array
+    result: bool = False  # whether these are the results of a simulation
 
     def columns(self, names: Iterable[str]) -> Array:
         return self.values[:, [self.names.index(n) for n in names]]
@@ -43,6 +47,9 @@ def read_table(path: Path, dimensions: Mapping[str, str], robot: str) -> Table:
     """The table of a CSV file, whose columns must be t and names in `dimensions` (name -> dimension)."""
     file = shown(str(path), most=1000)
     rows = _rows(path, file)
+    result = any(_RESULT.match(text) for text in rows[0][1])
+    if result:
+        rows = _replayed(rows, dimensions, file)
     line, header = rows[0]
     problems: list[str] = []
     scales, names = [], []
@@ -69,7 +76,28 @@ def read_table(path: Path, dimensions: Mapping[str, str], robot: str) -> Table:
     if problems:
         raise RobotFileError(problems[:MOST_PROBLEMS])
     data = _numbers(rows[1:], names, file) * np.array(scales)
-    return _ordered(data, names, [n for n, _ in rows[1:]], file)
+    return replace(_ordered(data, names, [n for n, _ in rows[1:]], file), result=result)
+
+
+def _replayed(rows: list[tuple[int, list[str]]], dimensions: Mapping[str, str], file: str) -> list[tuple[int, list[str]]]:
+    """The columns of a table of results that are time, forces and paths of actuators, named as those of a motion."""
+    line, header = rows[0]
+    problems = _ragged(rows, header, file)
+    if problems:
+        raise RobotFileError(problems)
+    kept: dict[int, str] = {}
+    for k, text in enumerate(header):
+        match = _RESULT.match(text)
+        what, label, unit = match.groups() if match else ("", "", "")
+        name = {"t": TIME, "tau": f"tau {label}", "position": label}.get(what)
+        if name is not None and (name == TIME or name in dimensions):
+            kept[k] = f"{name} [{unit}]"
+        elif what == "tau":
+            raise RobotFileError(
+                [f"{file}:{line}: column {k + 1}: the robot has no actuator {shown(label)!r}; give the result of a single run "
+                 "of this robot"]
+            )  # fmt: skip
+    return [(line, list(kept.values()))] + [(number, [cells[k] for k in kept]) for number, cells in rows[1:]]
 
 
 def _rows(path: Path, file: str) -> list[tuple[int, list[str]]]:

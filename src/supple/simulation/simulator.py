@@ -193,6 +193,7 @@ def simulator(
         "robot_file_sha256": hashlib.sha256(text).hexdigest(),
         "motion": motion.name,
         "motion_about": motion.about,
+        "assembly": motion.assembly or "",
         "duration_s": repr(motion.duration),
         "drives": json.dumps(dict(motion.drives), sort_keys=True),
         "controller": json.dumps(
@@ -271,14 +272,15 @@ def _check_controller(motion: Motion) -> None:
 def _followed(
     robot: str | Path, settings: Mapping[str, Any] | None, model: Model, motion: Motion
 ) -> tuple[Trajectory | None, str | None, Mapping[str, float]]:
-    """The path of the actuators, why it ends early, and the pose it starts from."""
-    if motion.path is None:
+    """The path of the actuators, why it ends early, and the pose it starts from; without a path those that are not driven
+    by torque stay where they start."""
+    if not motion.driven("prescribed", "controlled"):
         return None, None, motion.start
     flexible = any(c.kind == "elastic" for c in model.mechanism.coordinates)
     found = follow(pipeline.load(robot, settings, rigid=True) if flexible else model, motion)
     if found.trajectory is None:
         raise SuppleError(found.stop or f"{model.mechanism.name} cannot follow {motion.name!r}")
-    return found.trajectory, found.stop, {**found.posture}
+    return found.trajectory, found.stop, motion.start if motion.path is None else {**found.posture}
 
 
 def corners(trajectory: Trajectory) -> Array:

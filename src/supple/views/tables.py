@@ -107,7 +107,7 @@ def print_modes(modes: Modes) -> None:
     title = f"{escape(modes.robot)}: modes with actuators {held}"
     table = _table("mode", "Hz", "damping", *kinds, "moves", "bends", title=title)
     for k, (f, zeta) in enumerate(zip(modes.frequencies_hz, modes.damping_ratios, strict=True)):
-        shown = f"{f:.2f}" if f >= -1e-6 else f"unstable ({-f:.2f})"
+        shown = f"{f:.2f}" if f >= 0 else f"unstable ({-f:.2f})" if f <= -0.005 else f"unstable ({-f:.1g})"
         table.add_row(
             str(k + 1), shown, f"{zeta:.2%}", *(f"{share[k]:.0%}" for share in kinds.values()),
             escape(_leading(modes.bodies, modes.kinetic[:, k])),
@@ -146,7 +146,8 @@ def print_counts(rows: list[tuple[Any, Any, Any]]) -> None:
             out.print(f"with one leg's code for all {p.legs} legs: {p.operations} operations")
 
 
-def print_simulation(result: Simulation) -> None:
+def print_simulation(result: Simulation, advice: str = "tighten --tol, or use --method gauss") -> None:
+    """What was computed and how well; `advice` is given where the balance of energy is poor."""
     out, s = _console(), result.summary
     out.print(
         f"[bold]{escape(result.robot)}[/bold] {escape(result.motion)}: {len(result.time)} samples to "
@@ -158,7 +159,7 @@ def print_simulation(result: Simulation) -> None:
         f"{s['worst_closure']:.1e}" + _balance(s["energy_balance_error"])
     )
     if (s["energy_balance_error"] or 0.0) > _POOR:
-        out.print("[bold]The balance of energy is poor: tighten --tol, or use --method gauss.[/bold]")
+        out.print(f"[bold]The balance of energy is poor: {advice}.[/bold]")
     table = _table("signal", "least", "most", "unit")
     for name, signal in result.signals.items():
         finite = signal.values[np.isfinite(signal.values)]
