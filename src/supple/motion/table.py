@@ -93,10 +93,8 @@ def _replayed(rows: list[tuple[int, list[str]]], dimensions: Mapping[str, str], 
         if name is not None and (name == TIME or name in dimensions):
             kept[k] = f"{name} [{unit}]"
         elif what == "tau":
-            raise RobotFileError(
-                [f"{file}:{line}: column {k + 1}: the robot has no actuator {shown(label)!r}; give the result of a single run "
-                 "of this robot"]
-            )  # fmt: skip
+            advice = "give the result of a single run of this robot"
+            raise RobotFileError([f"{file}:{line}: column {k + 1}: there is no actuator {shown(label)!r}; {advice}"])
     return [(line, list(kept.values()))] + [(number, [cells[k] for k in kept]) for number, cells in rows[1:]]
 
 
