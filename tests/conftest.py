@@ -1,11 +1,18 @@
-"""Tests run BLAS on one thread: two are hundreds of times slower on small matrices and a busy machine."""
+"""Tests run BLAS on one thread: two are hundreds of times slower on small matrices and a busy machine.
+
+No test depends on the clock: examples drawn at random may take as long as they need.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
 import pytest
+from hypothesis import settings
 from threadpoolctl import threadpool_limits
+
+settings.register_profile("patient", deadline=None)
+settings.load_profile("patient")
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -17,6 +17,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from limits import PATIENCE
 
 from supple.backends.package import Package
 
@@ -38,7 +39,7 @@ def zig() -> tuple[str, ...]:
 
 def execute(*command: str | Path, folder: Path, text: str | None = None) -> subprocess.CompletedProcess[str]:
     words = [str(word) for word in command]
-    return subprocess.run(words, cwd=folder, input=text, capture_output=True, text=True, timeout=300)
+    return subprocess.run(words, cwd=folder, input=text, capture_output=True, text=True, timeout=PATIENCE)
 
 
 def done(*command: str | Path, folder: Path, text: str | None = None) -> str:

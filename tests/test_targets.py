@@ -16,6 +16,7 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
+from limits import PATIENCE
 from target_runners import RUNNERS, SELF_TESTING, STRICT, by_rust, done, execute, imported, self_test, tool, zig
 
 from supple.backends.c_source import Names
@@ -215,7 +216,7 @@ def test_output_is_the_same_byte_for_byte_in_another_process(tmp_path: Path) -> 
         TARGETS[name](package("3rrr forward"), tmp_path / "here" / name)
     script = REWRITE.format(tests=str(Path(__file__).parent), folder=str(tmp_path / "there"))
     environment = {**os.environ, "PYTHONHASHSEED": "12345"}
-    subprocess.run([sys.executable, "-c", script], env=environment, check=True, timeout=120)
+    subprocess.run([sys.executable, "-c", script], env=environment, check=True, timeout=PATIENCE)
     here, there = (
         {p.relative_to(tmp_path / side): p.read_bytes() for p in (tmp_path / side).rglob("*.*")}
         for side in ("here", "there")
