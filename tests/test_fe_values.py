@@ -1,0 +1,100 @@
+"""Numbers of finite-element bodies as they enter: units of matrices, masses tied to attachments, by hand on two nodes."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from supple import pipeline
+from supple.analyses.modes import modes
+from supple.robot.link_bodies import flexible_bodies
+
+# Node B, 1 m along x from the held node A, on springs against A's rigid motion: along x y z, about x y z
+STIFFNESS = np.array([4e5, 9e4, 1.6e5, 50.0, 60.0, 70.0])
+ROBOT = """
+space: spatial
+bodies:
+  arm:
+    fe:
+      file: arm.npz
+      root: A
+      attachments: {A: {nodes: [1]}, B: {nodes: [2]}}
+      reduction: {craig_bampton: {modes: 0}}
+%s
+links:
+  arm: {parent: base, joint: fixed, body: arm}
+"""
+
+
+def matrices() -> tuple[Any, Any]:
+    """M and K: A has 0.5 kg and 0.002 kg m^2, B 1 kg and 0.01 kg m^2 about every axis."""
+    G = np.hstack([-np.eye(6), np.eye(6)])
+    G[1, 5], G[2, 4] = -1.0, 1.0  # B moves by theta x (1, 0, 0) = (0, theta_z, -theta_y) with A
+    return np.diag(np.repeat([0.5, 0.002, 1.0, 0.01], 3)), G.T @ np.diag(STIFFNESS) @ G
+
+
+def robot(folder: Path, more: str = "", millimetres: bool = False) -> Path:
+    M, K = matrices()
+    nodes = np.array([[1, 0, 0, 0], [2, 1, 0, 0]], dtype=float)
+    if millimetres:  # t, mm, N: a move of 1 mm is 1e-3 m, an energy of 1 N mm 1e-3 J
+        nodes[:, 1:] *= 1e3
+        to_metres = np.diag(np.tile(np.repeat([1e-3, 1.0], 3), 2))
+        M, K = (1e3 * to_metres @ X @ to_metres for X in (M, K))
+        assert M[6, 6] == pytest.approx(1e-3) and M[9, 9] == pytest.approx(10)  # 1 kg = 1e-3 t, 0.01 kg m^2 = 10 t mm^2
+        more += "      units: mm\n"
+    np.savez(folder / "arm.npz", M=M, K=K, nodes=nodes)
+    path = folder / "robot.yaml"
+    path.write_text(ROBOT % more)
+    return path
+
+
+def squares(path: Path) -> Any:
+    return np.sort((2 * np.pi * modes(pipeline.load(path)).frequencies_hz) ** 2)
+
+
+def roots(a: float, b: float, c: float) -> list[float]:
+    """Of a x^2 - b x + c = 0."""
+    root = np.sqrt(b * b - 4 * a * c)
+    return [(b - root) / (2 * a), (b + root) / (2 * a)]
+
+
+@pytest.mark.parametrize("millimetres", [False, True])
+def test_units_of_matrices(tmp_path: Path, millimetres: bool) -> None:
+    """B on its springs: k / 1 kg and k / 0.01 kg m^2; the body weighs 1.5 kg, and a unit of it is the same in t and mm."""
+    path = robot(tmp_path, millimetres=millimetres)
+    assert squares(path) == pytest.approx(np.sort(STIFFNESS / np.repeat([1, 0.01], 3)), rel=1e-9)
+    body, markers = flexible_bodies(pipeline.describe(path))["arm"]
+    assert float(body.mass) == pytest.approx(1.5)
+    assert body.MS_r.astype(float) == pytest.approx([1, 0, 0])
+    assert markers["B"].position.astype(float) == pytest.approx([1, 0, 0])
+
+
+MASS = "      masses: [{mass: 2, at: [1.2, 0, 0], inertia: {xx: 0.01, yy: 0.02, zz: 0.02}}]\n"
+
+
+def test_a_mass_tied_to_an_attachment(tmp_path: Path) -> None:
+    """2 kg 0.2 m beyond B move by u + theta x (0.2, 0, 0). Across: (k - 3 s)(c - 0.11 s) = (0.4 s)^2, with
+    0.11 = 0.01 + 0.02 + 2 * 0.2^2; along: 4e5 / 3 kg; twisting: 50 / (0.01 + 0.01)."""
+    path = robot(tmp_path, MASS)
+    wanted = [4e5 / 3, 50 / 0.02]
+    for k, c in ((9e4, 70), (1.6e5, 60)):
+        wanted += roots(0.33 - 0.16, 0.11 * k + 3 * c, k * c)
+    assert squares(path) == pytest.approx(np.sort(wanted), rel=1e-9)
+
+
+def test_a_tied_mass_counts_in_the_rigid_body(tmp_path: Path) -> None:
+    """0.5 + 1 + 2 kg; 1 * 1 + 2 * 1.2 kg m; across 0.002 + 0.01 + 1 + 0.02 + 2 * 1.44 kg m^2, along 0.022."""
+    body, _ = flexible_bodies(pipeline.describe(robot(tmp_path, MASS)))["arm"]
+    assert float(body.mass) == pytest.approx(3.5)
+    assert body.MS_r.astype(float) == pytest.approx([3.4, 0, 0])
+    assert np.diag(body.I_rr.astype(float)) == pytest.approx([0.022, 3.912, 3.912])
+
+
+def test_a_mass_is_tied_to_the_nearest_attachment(tmp_path: Path) -> None:
+    """At 0.4 m it is A's, which is held, and does not vibrate; at 0.6 m it is B's."""
+    still, shaken = (f"      masses: [{{mass: 2, at: [{x}, 0, 0]}}]\n" for x in (0.4, 0.6))
+    assert squares(robot(tmp_path, still)).max() == pytest.approx(4e5, rel=1e-9)
+    assert np.abs(squares(robot(tmp_path, shaken)) - 4e5 / 3).min() < 1e-6 * 4e5

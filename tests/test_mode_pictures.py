@@ -1,0 +1,89 @@
+"""Which mode a picture draws, how far out, and what it writes above it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+from test_tables import MODES
+
+from supple.analyses.modes import modes
+from supple.cli.main import main
+from supple.errors import SuppleError
+from supple.pipeline import load
+from supple.results import Drawing
+from supple.views.mode_picture import draw_mode
+
+BAR = np.array([[0.0, 0.0, 0.0], [1.0, 0.0, 0.0], [2.0, 4.0, 0.0]])  # 4 m large, in the plane x-y
+MOVES = np.zeros((2, 3, 3))
+MOVES[0, 1, 0], MOVES[0, 2, 0] = 0.5, 1.0  # mode 1 along x
+MOVES[1, 1, 1], MOVES[1, 2, 1] = -3.0, 6.0  # mode 2 along y
+DRAWN = replace(MODES, drawing=Drawing(("bar",), (True,), (BAR,), (MOVES,), True))
+
+
+@pytest.fixture
+def figures(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
+    """The figures that are saved, with their lines as they are then."""
+    from matplotlib.figure import Figure
+
+    found: list[Any] = []
+
+    def save(figure: Any, *_: Any, **__: Any) -> None:
+        axes = figure.axes[0]
+        lines = [np.column_stack([line.get_data()[0], line.get_data()[1]]) for line in axes.lines]
+        found.append((axes.get_title(), lines, (axes.get_xlabel(), axes.get_ylabel())))
+
+    monkeypatch.setattr(Figure, "savefig", save)
+    return found
+
+
+@pytest.mark.parametrize("number", [1, 2])
+def test_a_picture_draws_the_mode_that_is_asked_for(number: int, figures: list[Any]) -> None:
+    """The bar at rest, then bent: the largest move is an eighth of 4 m, along x in mode 1, along y in mode 2."""
+    draw_mode(DRAWN, number, Path("mode.svg"))
+    ((title, (rest, bent), labels),) = figures
+    assert title == {1: "crane: mode 1, 12.35 Hz, damping 2.00%", 2: "crane: mode 2, 678.90 Hz, damping 0.12%"}[number]
+    assert labels == ("x (m)", "y (m)")
+    assert rest == pytest.approx(BAR[:, :2])
+    moved = {1: [[0, 0], [0.25, 0], [0.5, 0]], 2: [[0, 0], [0, -0.25], [0, 0.5]]}[number]
+    assert bent - rest == pytest.approx(np.array(moved))
+
+
+@pytest.mark.parametrize("number", [0, 3])
+def test_a_mode_that_was_not_computed_is_refused(number: int, figures: list[Any]) -> None:
+    with pytest.raises(SuppleError, match=f"there is no mode {number}; 2 were computed"):
+        draw_mode(DRAWN, number, Path("mode.svg"))
+    assert not figures
+
+
+def test_the_command_line_draws_the_mode_that_is_asked_for(tmp_path: Path, figures: list[Any]) -> None:
+    """Mode 3 of the cantilever: its frequency above it, its shape below."""
+    result = CliRunner().invoke(
+        main, ["modes", "cantilever", "--count", "2", "--plot", str(tmp_path / "m.png"), "--mode", "3"]
+    )
+    assert result.exit_code == 0 and "mode 3 drawn in" in result.output
+    found = modes(load("cantilever"), count=3)
+    ((title, _, _),) = figures
+    assert title.startswith(f"cantilever: mode 3, {found.frequencies_hz[2]:.2f} Hz")
+
+
+def test_a_drawing_moves_as_the_points_do() -> None:
+    """The outline's displacement per mode is the shape's: of a mass on a spring along y, 1/sqrt(4 kg) at its end."""
+    from robots import build
+
+    text = """
+    space: planar
+    links:
+      mass: {parent: base, joint: fixed, stiffness: {y: 100}, body: {rigid: {mass: 4}}}
+      arm: {parent: mass, at: [1, 0, 0], joint: fixed, stiffness: {rz: 10}, body: {rigid: {mass: 0, inertia: {zz: 0.1}}}}
+    """
+    found = modes(build(text))
+    assert 2 * np.pi * found.frequencies_hz == pytest.approx([5, 10])
+    where = found.drawing.names.index("arm")
+    for mode, wanted in ((0, 0.5), (1, 0.0)):
+        moved = found.drawing.displacements[where][mode]
+        assert np.abs(moved[0]) == pytest.approx([0, wanted, 0], abs=1e-9)
