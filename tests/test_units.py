@@ -121,7 +121,8 @@ FIELDS = {
     "m/s^3 or rad/s^3": "Limits.jerk",
     "s": """Rayleigh.beta Motion.duration motions.Circle.period motions.Circle.run_up ComputedTorque.sample
         ComputedTorque.delay Gains.sample Gains.delay Impulse.duration Impulse.at Move.rest Move.duration
-        Move.acceleration_time Move.jerk_time Ramp.begin Ramp.end Sine.fade Square.period Square.at Step.at Sweep.fade Waypoint.time""",
+        Move.acceleration_time Move.jerk_time Ramp.begin Ramp.end Sine.fade Square.period Square.at Step.at
+        Sweep.fade Waypoint.time""",
     "rad/s": "Rayleigh.alpha ComputedTorque.kd",
     "rad/s^2": "ComputedTorque.kp",
     "rad/s^3": "ComputedTorque.ki",

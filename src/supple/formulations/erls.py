@@ -76,7 +76,7 @@ def _energies(body: Moments, link: LinkMotion) -> Energies:
     T1 = add(mul(body.mass, dot(V0, V1)), add(dot(V1, matvec(W0, body.s0)), dot(V0, drift)))
     T1 = add(T1, add(contract(W0, matmul(W1, body.S0) + bent), dot(w, swing)))
     T2 = add(mul(HALF, mul(body.mass, dot(V1, V1))), dot(V1, drift))
-    T2 = add(T2, add(contract(W1, matmul(W1, body.S0) * HALF + bent), dot(plus(psi, cross(w, phi)), swing)))
+    T2 = add(T2, add(contract(W1, matmul(W1, body.S0) * HALF + bent), dot(psi, swing)))
     T2 = add(T2, contract(W0, matmul(W0, body.second(e, e)) * HALF))
     T2 = add(T2, contract(W0.T, body.second(e, ed)))
     return T0, T1, add(T2, mul(HALF, dot(ed, matvec(body.M, ed))) if not is_zero(ed) else 0)

@@ -122,6 +122,9 @@ def _kinetic(body: Moments, link: LinkMotion, at: Velocity) -> Scalar:
 
 
 def rotary_energy(body: Moments, link: LinkMotion, at: Velocity) -> Scalar:
-    """Coupling of a link's spin, in its turned axes, with the rotary inertia of its bending sections."""
-    spin = plus(at.w, at.psi, cross(at.w, at.phi))
+    """Coupling of a link's spin, in its turned axes, with the rotary inertia of its bending sections.
+
+    With axes E R, E = 1 + [phi], the spin is E w + phi' in base axes and w + E^T phi' in its own: psi, the rate of phi in
+    base axes, holds w x phi already."""
+    spin = plus(at.w, at.psi)
     return dot(spin, matvec(body.rotary, link.ed))
