@@ -19,5 +19,9 @@ class PoseError(SuppleError):
     """A pose that cannot be reached, a loop that cannot close, or a singular pose."""
 
 
+class UnlikelyValue(UserWarning):
+    """A value of a robot file that no robot has, for want of a unit most often: file, line, value, likely meaning."""
+
+
 class BackendError(SuppleError):
     """A compiler or generated code that failed, with the compiler's words."""

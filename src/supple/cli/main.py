@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import sys
+import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -14,18 +15,19 @@ import click
 from supple.cli.compare import compare
 from supple.cli.motion import inverse, simulate
 from supple.cli.options import assembly_option, at_option, json_option, named_values, pose_numbers, print_json, set_option
-from supple.errors import RobotFileError, SuppleError
+from supple.errors import RobotFileError, SuppleError, UnlikelyValue
 
 if TYPE_CHECKING:
     from supple.robot.quantity import Value
 
 
 class _Group(click.Group):
-    """Errors meant for the user become one line each and exit code 2."""
+    """Errors meant for the user become one line each and exit code 2; unlikely values a line each, once."""
 
     def invoke(self, ctx: click.Context) -> Any:
         try:
-            return super().invoke(ctx)
+            with _remarks():
+                return super().invoke(ctx)
         except RobotFileError as error:
             click.echo(str(error), err=True)
             ctx.exit(2)
@@ -40,6 +42,25 @@ class _Group(click.Group):
             where = f"{str(error.filename)[:200]}: " if error.filename else ""
             click.echo(f"supple: {where}{error.strerror or error}", err=True)
             ctx.exit(2)
+
+
+@contextmanager
+def _remarks() -> Iterator[None]:
+    """Warnings of unlikely values as lines on stderr, however often the file is read."""
+    said: set[str] = set()
+    with warnings.catch_warnings():
+        usual = warnings.showwarning
+
+        def show(message: Any, category: type[Warning], *rest: Any, **more: Any) -> None:
+            if not issubclass(category, UnlikelyValue):
+                usual(message, category, *rest, **more)
+            elif str(message) not in said:
+                said.add(str(message))
+                click.echo(f"supple: warning: {message}", err=True)
+
+        warnings.showwarning = show
+        warnings.simplefilter("always", UnlikelyValue)
+        yield
 
 
 @click.group(cls=_Group, context_settings={"help_option_names": ["-h", "--help"]})

@@ -29,6 +29,7 @@ class Q:
     below: float | None = None
     most: float | None = None
     whole: bool = False
+    kind: str = ""  # what usual sizes are known for, if it is not the dimension
 
     def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
         return core_schema.no_info_plain_validator_function(_parsed)
@@ -48,7 +49,7 @@ def _parsed(raw: Any) -> Any:
 
 
 Number = Annotated[Any, Q("number")]
-Ratio = Annotated[Any, Q("number", least=0)]
+Ratio = Annotated[Any, Q("number", least=0, kind="damping ratio")]
 Angle = Annotated[Any, Q("angle")]
 Length = Annotated[Any, Q("length")]
 Size = Annotated[Any, Q("length", above=0)]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -9,7 +10,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from supple.errors import RobotFileError
+from supple.errors import RobotFileError, UnlikelyValue
 from supple.robot.description import Robot
 from supple.robot.quantity import Value
 from supple.robot.references import reference_problems
@@ -40,7 +41,9 @@ def describe_text(
     name: str = "robot",
     folder: Path | None = None,
 ) -> Description:
-    """The Description of a robot file's text: structure, values and references judged together."""
+    """The Description of a robot file's text: structure, values and references judged together.
+
+    Values that are allowed but that no robot has are warned of (`UnlikelyValue`)."""
     tree = read_tree(text, file)
     if not isinstance(tree.value, dict):
         raise RobotFileError([f"{file}:1: must hold keys such as space, links and bodies, not {_kind(tree.value)}"])
@@ -61,6 +64,8 @@ def describe_text(
     problems = [*structure, *scope.problems, *reference_problems(robot, tree, whole=not structure)]
     if problems:
         raise RobotFileError(problems)
+    for said in dict.fromkeys(scope.remarks):
+        warnings.warn(said, UnlikelyValue, stacklevel=3)
     return Description(robot, parameters, tree, folder)
 
 

@@ -13,6 +13,7 @@ from pydantic import BaseModel
 from supple.errors import SuppleError
 from supple.robot.description import Parameter, Robot
 from supple.robot.fields import Model, Q
+from supple.robot.plausible import remark
 from supple.robot.quantity import (
     DIMENSIONS,
     TAKEN,
@@ -38,6 +39,7 @@ class Scope:
 
     tree: Tree
     problems: list[str] = field(default_factory=list)
+    remarks: list[str] = field(default_factory=list)  # on values that are allowed but unlikely
 
     def note(self, path: Path_, text: str) -> None:
         self.problems.append(self.tree.problem(path, text))
@@ -49,10 +51,13 @@ class Scope:
         try:
             value = evaluate(quantity, known)
             check(value, rule)
-            return value
         except (QuantityError, OverflowError) as error:
             self.note(path, str(error))
             return UNKNOWN
+        said = remark(float(value.number), rule.kind or rule.dimension) if is_number(value.number) else None
+        if said:
+            self.remarks.append(self.tree.problem(path, said))
+        return value
 
 
 def check(value: Value, rule: Q) -> None:
