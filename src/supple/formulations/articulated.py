@@ -378,7 +378,7 @@ def _elastic(method: Articulated, solution: Solution) -> list[Scalar]:
 
 
 def _passive(method: Articulated, solution: Solution) -> list[Scalar]:
-    """Accelerations of the joints of a robot that has no actuators."""
+    """Accelerations of the joints that nothing drives, of a robot without loops or without actuators."""
     names = method.m.names()
     wanted = [c.name for c in method.original.coordinates if c.kind == "passive" and c.name in names]
     balls = {j for j, f in enumerate(method.m.frames) if f.motion == "spherical"}
@@ -389,7 +389,7 @@ def _passive(method: Articulated, solution: Solution) -> list[Scalar]:
 def _model(
     name: str, method: Articulated, solution: Solution, drives: dict[str, Array], outputs: dict[str, list[Scalar]]
 ) -> Function:
-    if not any(c.kind == "active" for c in method.original.coordinates):
+    if not method.original.closures or not any(c.kind == "active" for c in method.original.coordinates):
         passive = _passive(method, solution)
         outputs |= {"a_passive": passive} if passive else {}
     inputs = {"q": method.inputs.q, "v": method.inputs.v, **drives, "g": method.inputs.g}

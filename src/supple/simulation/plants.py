@@ -177,6 +177,8 @@ def _closed_form(
             f = hybrid(mechanism, prescribed, loads=loads)
     except SuppleError:
         return None
+    if "a_passive" not in f.outputs and any(mechanism.coordinates[i].kind == "passive" for i in split.free):
+        return None
     if f.operations > _LARGE:
         if not loads and len(split.given) in (0, len(active)) and "p" not in f.inputs:
             program = _program(mechanism, not split.given)
