@@ -130,8 +130,8 @@ links:
   coupler: {parent: input, at: [0.2, 0, 0], joint: revolute, q: f, body: {rigid: {mass: 1}}}
   output: {parent: base, at: [3.5, 0, 0], joint: revolute, q: g, body: {rigid: {mass: 1}}}
 closures:
-  four_bar: {joint: revolute, from: {link: coupler, at: [0.6, 0, 0]}, to: {link: output, at: [0.4, 0, 0]}}
   to_second: {joint: revolute, from: {link: beam, at: [0.5, 0, 0]}, to: {link: second, at: [0.2, 0, 0]}}
+  four_bar: {joint: revolute, from: {link: coupler, at: [0.6, 0, 0]}, to: {link: output, at: [0.4, 0, 0]}}
   to_third: {joint: revolute, from: {link: beam, at: [1, 0, 0]}, to: {link: third, at: [0.2, 0, 0]}}
 actuators: {a: {}, e: {}}
 assembly:
