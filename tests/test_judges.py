@@ -7,13 +7,15 @@ import math
 
 import numpy as np
 import pytest
-from judges import references, ritz, systems
+from judges import motions, pacdrive, references, ritz, systems
 from judges.elements import Beam
 from judges.frame import Frame, State
+from judges.plane import Bar, Plane
 from judges.rotations import about, rotation
 from scipy.integrate import solve_ivp
 from scipy.optimize import brentq
 
+SOFT = Beam(E=1e8, G=4e7, rho=1000.0, area=2e-4, Iy=1e-9, Iz=4e-9, J=3e-9)
 BEAM = Beam(E=210e9, G=80e9, rho=7850.0, area=2e-4, Iy=1e-9, Iz=4e-9, J=3e-9, ky=0.8, kz=0.8)
 
 
@@ -186,3 +188,75 @@ def test_stored_references_are_made_by_the_judges() -> None:
             np.testing.assert_allclose(stored["columns"][ends][space], stored["columns"][ends]["ritz"], atol=4e-3)
     for case in (case for name, case in stored["heavy"].items() if name != "about"):
         np.testing.assert_allclose(case["frame"], case["ritz"], rtol=3e-4)
+
+
+def strip_in_plane(count: int, beam: Beam = BEAM) -> tuple[Frame, Plane]:
+    """A beam of 1 m, clamped at an angle of 0.3, as either program's model of the plane."""
+    frame, direction = Frame(planar=True), np.array([math.cos(0.3), math.sin(0.3), 0.0])
+    frame.beam(frame.node([0, 0, 0], about("z", 0.3), hold="all"), frame.node(direction, about("z", 0.3)), beam, count)
+    order = [0, *range(2, count + 1), 1]  # numbers of the frame's nodes from root to tip
+    start = np.concatenate([[*frame.places[n][:2], 0.3] for n in order])
+    return frame, Plane(start, np.arange(3, 3 * count + 3), _bars(count, beam))
+
+
+def as_state(q: np.ndarray, count: int) -> State:
+    """Coordinates of the plane, root to tip, as a state of the frame."""
+    nodes = q.reshape(-1, 3)[[0, count, *range(1, count)]]
+    x = np.column_stack([nodes[:, :2], np.zeros(len(nodes))])
+    return State(x, np.array([about("z", angle) for angle in nodes[:, 2]]), np.zeros(0))
+
+
+def test_both_programs_have_the_same_forces_and_tangent() -> None:
+    """The closed form of the plane against the jets of the frame, in a bent state."""
+    frame, plane = strip_in_plane(3)
+    q = plane.start.copy()
+    q[3:] += 0.02 * np.random.default_rng(5).standard_normal(9)
+    _, g, H = frame.potential(as_state(q, 3))
+    keep = np.concatenate([6 * node + np.array([0, 1, 5]) for node in (2, 3, 1)])  # root to tip
+    _, f = plane.system(q, np.zeros_like(q))
+    M, K, _ = plane.tangents(q)
+    np.testing.assert_allclose(-f[3:], g[keep], atol=1e-9 * np.abs(g).max())
+    np.testing.assert_allclose(K, H[np.ix_(keep, keep)], atol=1e-9 * np.abs(H).max())
+    np.testing.assert_allclose(M, frame.mass(as_state(q, 3))[np.ix_(keep, keep)], atol=1e-12)
+
+
+def test_a_thrown_beam_keeps_its_energy_and_momentum() -> None:
+    """A free, bent, spinning beam: every velocity-dependent term counts. 1 rad of rotation, energy and momenta to 1e-4."""
+    frame, clamped = strip_in_plane(3, SOFT)
+    plane = Plane(clamped.start, np.arange(12), _bars(3, SOFT))
+    q = plane.start.copy()
+    q[[4, 10]] += 0.01, 0.03
+    v = np.concatenate([[-20.0 * y, 20.0 * x + 3.0, 20.0] for x, y, _ in q.reshape(-1, 3)])
+    times = np.linspace(0, 0.05, 6)
+    Q, V, _ = plane.move(q, v, (0, 0.05), times, lambda t: np.zeros(12), rtol=1e-5)
+    still = np.zeros(12)
+    energies, momenta = [], []
+    for x, rate in zip(Q, V, strict=True):
+        M, _ = plane.system(x, still)
+        energies.append(0.5 * rate @ M @ rate + frame.potential(as_state(x, 3))[0])
+        turning = np.concatenate([[-y, z, 1.0] for z, y, _ in x.reshape(-1, 3)])
+        momenta.append([np.tile(row, 4) @ M @ rate for row in np.eye(3)[:2]] + [turning @ M @ rate])
+    np.testing.assert_allclose(energies, energies[0], rtol=1e-4)
+    np.testing.assert_allclose(momenta, np.tile(momenta[0], (6, 1)), rtol=1e-4, atol=1e-5)
+
+
+def _bars(count: int, beam: Beam) -> list[Bar]:
+    return [Bar(tuple(range(3 * k, 3 * k + 6)), (0.0, 0.0), 1.0 / count, beam) for k in range(count)]
+
+
+def test_stored_motions() -> None:
+    """Spin-up: lag -0.574 at 6.76 s (Simo & Vu-Quoc 1986), extension rho A w^2 L^3 / 3 EA; PacDrive begins as it is made."""
+    stored = json.loads(motions.TARGET.read_text())
+    spin = stored["spin_up"]
+    assert spin["peak lag"] == pytest.approx(-0.574, abs=1e-3)
+    assert spin["at"] == pytest.approx(6.76, abs=0.02)
+    assert spin["steady extension"] == pytest.approx(1.2 * 36 * 1000 / (3 * 2.8e7), rel=2e-3)
+    for name, motion in motions.MOTIONS.items():
+        robot = pacdrive.robot(*np.radians(motion["start"]), 3)
+        q = robot.plane.equilibrium(robot.motors)
+        drive = np.zeros(len(q))
+        drive[robot.motors] = -motion["torques"][0], motion["torques"][0]
+        a = robot.plane.acceleration(q, robot.rates(q, motion["rates"]), drive)
+        record, x = stored[f"pacdrive {name}"], robot.pins["T"]
+        assert record["fineness"] == 3
+        assert [record["ax"][0], record["ay"][0]] == pytest.approx(a[x : x + 2], abs=0.01)
