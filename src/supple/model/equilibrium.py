@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 from scipy.linalg import eigh
 
 from supple.errors import PoseError
 from supple.model.algebra import Array, least_squares, null_space, one_thread
 from supple.model.model import Model
+
+_MOST = 200  # iterations
+_PATIENCE = 8  # steps along a motion that nothing resists, all others in balance, until it is given up
+_PULL = 1e-7  # of the largest force: what pulls less at an idle motion is rounding
+_REACH = 0.3  # m or rad, of one step
+_LOW = 1e7  # times rounding of the largest square: motions whose own square is looked at once more
 
 
 @dataclass(frozen=True)
@@ -38,31 +45,39 @@ class Linear:
 
 @one_thread
 def equilibrium(model: Model, q: Array, tolerance: float = 1e-10, **loads: Any) -> Equilibrium:
-    """The posture near q, actuators held, in which elastic forces balance weight and loads (Newton, exact stiffness)."""
+    """The posture near q, actuators held, in which elastic forces balance weight and loads (Newton, exact stiffness).
+
+    Motions that nothing resists (a rod that spins between two balls) stay as they are; whether something pulls at one of
+    them is judged once all others are in balance, by the size of the loads."""
     n_loops = model.mechanism.equations
     hold = model.held(model.active)
-    reach, before = 0.3, np.inf
-    for iteration in range(200):
+    reach, before, pulled = _REACH, np.inf, 0
+    moves = None
+    for iteration in range(_MOST):
         A = np.vstack([model.jacobian(q), hold])
         f = model.forces(q, friction=False, **loads)
         lam = least_squares(A.T, f)
         Z, _, _ = null_space(A)
-        scale = max(1.0, float(np.abs(f).max(initial=0.0)))
+        size = float(np.abs(f).max(initial=0.0))
         gap = np.concatenate([model.residual(q) if n_loops else np.zeros(0), np.zeros(len(hold))])
-        imbalance = Z.T @ f
-        near = max(tolerance * scale, _rounding(model, q))
-        if np.abs(imbalance).max(initial=0.0) < near and np.abs(gap).max(initial=0.0) < tolerance:
+        near = max(tolerance * max(1.0, size), _rounding(model, q))
+        closed = np.abs(gap).max(initial=0.0) < tolerance
+        if closed and np.abs(Z.T @ f).max(initial=0.0) < near:
             return Equilibrium(q, lam[:n_loops], lam[n_loops:], iteration)
         K = model.stiffness(q, lam[:n_loops], **loads)
+        moves = _moves(model, Z, K, model.mass(q), size)
+        if closed and np.abs(Z.T @ moves.without_idle(f)).max(initial=0.0) < near:
+            if not moves.loaded(f).any():
+                return Equilibrium(q, lam[:n_loops], lam[n_loops:], iteration)
+            pulled += 1
+            if pulled > _PATIENCE:
+                break
         step = least_squares(A, -gap)
-        step = step + Z @ _downhill(model, Z, K, model.mass(q), imbalance + Z.T @ K @ step)
-        now = float(np.linalg.norm(imbalance))
-        reach, before = (0.5 * reach if now > before else min(1.5 * reach, 0.3)), now
+        step = step + moves.downhill(f + K @ step, near, reach)
+        now = float(np.linalg.norm(Z.T @ f))
+        reach, before = (0.5 * reach if now > before and not moves.falls(f) else min(1.5 * reach, _REACH)), now
         q = model.retract(q, step * min(1.0, reach / max(float(np.abs(step).max()), 1e-30)))
-    raise PoseError(
-        f"{model.mechanism.name}: no static equilibrium found near this pose; "
-        "loads may be beyond what the small-deformation model carries, or a joint is held by nothing"
-    )
+    raise PoseError(_no_equilibrium(model, moves, f))
 
 
 def _rounding(model: Model, q: Array) -> float:
@@ -71,25 +86,89 @@ def _rounding(model: Model, q: Array) -> float:
     return 64 * float(np.finfo(float).eps) * max((float(s.max()) for s in sizes), default=0.0)
 
 
-def _downhill(model: Model, Z: Array, K: Array, M: Array, imbalance: Array) -> Array:
-    """Newton's step to equilibrium; along motions with negative stiffness it goes down instead of up to an unstable one."""
-    reduced = Z.T @ K @ Z
-    if not Z.shape[1]:
-        return np.zeros(0)
+@dataclass(frozen=True)
+class _Moves:
+    """Motions of a posture: squared frequencies, mass-normalised shapes and momenta M shapes.
+
+    `low`: those so slow that rounding matters; `idle`: those that resist a motion of _REACH by next to nothing."""
+
+    squares: Array
+    shapes: Array
+    momenta: Array
+    low: npt.NDArray[np.bool_]
+    idle: npt.NDArray[np.bool_]
+
+    @property
+    def largest(self) -> Array:
+        return np.maximum(np.abs(self.shapes).max(axis=0, initial=0.0), 1e-300)
+
+    def pulls(self, f: Array) -> Array:
+        """Force along each motion, per unit of its largest coordinate."""
+        return np.abs(self.shapes.T @ f) / self.largest
+
+    def without_idle(self, f: Array) -> Array:
+        """Forces less their part along idle motions."""
+        return f - self.momenta[:, self.idle] @ (self.shapes[:, self.idle].T @ f)
+
+    def loaded(self, f: Array) -> npt.NDArray[np.bool_]:
+        """Idle motions at which forces pull."""
+        return self.idle & (self.pulls(f) > _PULL * np.abs(f).max(initial=0.0))
+
+    def downhill(self, f: Array, near: float, reach: float) -> Array:
+        """Newton's step to equilibrium; along motions with negative stiffness down instead of up to an unstable one, along
+        idle ones that are pulled as far as a step goes. Slow motions wait until stiff ones are at rest."""
+        pulls, pull = self.pulls(f), self.shapes.T @ f
+        slow = self.low | self.idle
+        stiff = float(pulls[~slow].max(initial=0.0))
+        waits = slow & (pulls < 1e-3 * stiff) & (stiff > near)
+        newton = pull / np.where(self.squares == 0, 1.0, np.abs(self.squares))
+        away = np.where(self.loaded(f), np.sign(pull) * reach / self.largest, 0.0)
+        return -self.shapes @ np.where(waits, 0.0, np.where(self.idle, away, newton))
+
+    def falls(self, f: Array) -> bool:
+        """Whether forces lead down from an unstable posture, on the way from which they grow."""
+        pulls = self.pulls(f)
+        return bool(np.any((self.squares < 0) & (pulls > 0.1 * pulls.max(initial=0.0))))
+
+
+def _moves(model: Model, Z: Array, K: Array, M: Array, size: float) -> _Moves:
+    """The motions of a posture under forces of a size. Rounding leaves eps times the largest square in all of eigh's;
+    Rayleigh's quotients in the coordinates of the bodies tell what weight alone resists from what nothing does."""
     inertia = Z.T @ M @ Z
+    if not Z.shape[1]:
+        none = np.zeros(0, dtype=bool)
+        return _Moves(np.zeros(0), Z, Z, none, none)
     try:
-        squares, shapes = eigh(0.5 * (reduced + reduced.T), inertia)
+        squares, vectors = eigh(_symmetric(Z.T @ K @ Z), inertia)
     except (np.linalg.LinAlgError, ValueError) as error:
         raise PoseError(model.massless(inertia, Z)) from error
-    pull = shapes.T @ imbalance
-    idle = np.abs(squares) <= 1e-9 * np.abs(squares).max()
-    if np.any(idle & (np.abs(pull) > 1e-6 * (1.0 + np.abs(pull).max()))):
-        worst = int(np.argmax(np.abs(Z @ shapes[:, int(np.argmax(idle))])))
-        raise PoseError(
-            f"{model.mechanism.name}: nothing holds {model.names[worst]!r} against its weight or load; "
-            "there is no equilibrium"
+    low = np.abs(squares) < _LOW * float(np.finfo(float).eps) * np.abs(squares).max()
+    shapes = Z @ vectors
+    if low.any():
+        squares[low], turn = _among(shapes[:, low], K, M)
+        shapes[:, low] = shapes[:, low] @ turn
+    found = _Moves(squares, shapes, M @ shapes, low, low)
+    return replace(found, idle=(np.abs(squares) * _REACH / found.largest**2 <= _PULL * size))
+
+
+def _among(shapes: Array, K: Array, M: Array) -> tuple[Array, Array]:
+    """Squares and vectors of the motions among these shapes."""
+    squares, turn = eigh(_symmetric(shapes.T @ K @ shapes), _symmetric(shapes.T @ M @ shapes))
+    return squares, turn
+
+
+def _no_equilibrium(model: Model, moves: _Moves | None, f: Array) -> str:
+    """Why none was found."""
+    loaded = np.flatnonzero(moves.loaded(f)) if moves is not None else np.zeros(0, dtype=int)
+    if moves is None or not loaded.size:
+        return (
+            f"{model.mechanism.name}: no static equilibrium found near this pose; "
+            "loads may be beyond what the small-deformation model carries, or a joint is held by nothing"
         )
-    return -shapes @ np.where(idle, 0.0, pull / np.where(idle, 1.0, np.abs(squares)))
+    worst = int(np.argmax(np.abs(moves.shapes[:, loaded[int(np.argmax(moves.pulls(f)[loaded]))]])))
+    return (
+        f"{model.mechanism.name}: nothing holds {model.names[worst]!r} against its weight or load; there is no equilibrium"
+    )
 
 
 @one_thread

@@ -107,7 +107,7 @@ def print_modes(modes: Modes) -> None:
     title = f"{escape(modes.robot)}: modes with actuators {held}"
     table = _table("mode", "Hz", "damping", *kinds, "moves", "bends", title=title)
     for k, (f, zeta) in enumerate(zip(modes.frequencies_hz, modes.damping_ratios, strict=True)):
-        shown = f"{f:.2f}" if f >= 0 else f"unstable ({-f:.2f})" if f <= -0.005 else f"unstable ({-f:.1g})"
+        shown = f"{abs(f):.2f}" if f >= -1e-6 else f"unstable ({-f:.2f})" if f <= -0.005 else f"unstable ({-f:.1g})"
         table.add_row(
             str(k + 1), shown, f"{zeta:.2%}", *(f"{share[k]:.0%}" for share in kinds.values()),
             escape(_leading(modes.bodies, modes.kinetic[:, k])),
