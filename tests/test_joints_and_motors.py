@@ -161,3 +161,53 @@ def test_a_stiffness_that_is_not_symmetric_is_refused() -> None:
     """
     with pytest.raises(RobotFileError, match="symmetric"):
         build(text)
+
+
+# Units of the wrong kind of joint -------------------------------------------------------------------------------------
+
+MATRIX = """
+space: spatial
+links:
+  mass:
+    parent: base
+    joint: fixed
+    stiffness: {axes: [x, rz], matrix: [[%s, %s], [%s, %s]]}
+    body: {rigid: {mass: 1, inertia: {zz: 1}}}
+"""
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        (WHEEL % ("", "viscous: 3 N s/m"), "actuators.turn.viscous: must be a rotational damping"),
+        (CARRIAGE % ("", "viscous: 3 N m s"), "actuators.slide.viscous: must be a translational damping"),
+        (WHEEL % ("", "coulomb: 3 N"), "actuators.turn.coulomb: must be a torque"),
+        (CARRIAGE % ("", "coulomb: 3 Nm, width: 2 rad/s"), "actuators.slide.coulomb: must be a force"),
+        (CARRIAGE % ("", "coulomb: 3 N, width: 2 rad/s"), "actuators.slide.width: must be a velocity"),
+        (WHEEL % (", friction: {viscous: 3 N s/m}", ""), "links.wheel.friction.viscous: must be a rotational damping"),
+        (WHEEL % ("", "inertia: 3 kg"), "actuators.turn.inertia: must make an inertia with gear^2"),
+        (CARRIAGE % ("", "inertia: 3 kg m^2"), "actuators.slide.inertia: must make a mass with gear^2"),
+        (CARRIAGE % ("", "inertia: 3 kg m^2, gear: 2 m"), "actuators.slide.inertia: must make a mass with gear^2"),
+        (MATRIX % ("5 N", "0", "0", "1 N m/rad"), "stiffness.matrix.0.0: must be a translational stiffness"),
+        (MATRIX % ("5 N/m", "1 N/m", "1 N", "9"), "stiffness.matrix.0.1: must be a force"),
+        (MATRIX % ("5 N/m", "1 N", "1 N", "9 N/m"), "stiffness.matrix.1.1: must be a rotational stiffness"),
+    ],
+)
+def test_units_of_another_kind_of_joint_are_refused(text: str, says: str) -> None:
+    with pytest.raises(RobotFileError) as caught:
+        build(text)
+    assert says in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        WHEEL % (", friction: {viscous: 3 N m s, width: 1 deg/s}", "inertia: 1 g m^2, gear: 100, coulomb: 2 Nm"),
+        CARRIAGE % ("", "inertia: 1e-4 kg m^2, gear: 628 rad/m, viscous: 2 kN s/m"),
+        CARRIAGE % ("", "inertia: 1e-4 kg m^2, gear: 628"),  # in rad/m, as the numbers of a file are in SI
+        CARRIAGE % ("", "inertia: 2 kg, coulomb: 3 N, width: 1 mm/s"),
+        MATRIX % ("5 N/mm", "1 N", "1 N/rad", "9 N m"),
+    ],
+)
+def test_units_of_the_joint_are_taken(text: str) -> None:
+    assert build(text).nv

@@ -14,6 +14,7 @@ from supple.robot import description as spec
 from supple.robot.bodies.record import eye, fixed_marker, is_zero, zeros
 from supple.robot.entries import Entry, EntryError, entries, resolved
 from supple.robot.geometry import direction, point, quaternion, turns
+from supple.robot.joint_units import unit_faults
 from supple.robot.joints import joint_of
 from supple.robot.link_bodies import LinkBodies
 from supple.robot.mechanism import FORBIDDEN, Anchor, Closure, Mechanism
@@ -226,6 +227,8 @@ class _Assembly:
                     frame = self.skeleton.frames[frame].parent
             if self.platform not in ancestors:
                 self.note(("platform",), "is not connected: add closures to its legs")
+        for path, text in unit_faults(self.description, {c.name: c.unit for c in self.skeleton.coordinates}):
+            self.note(path, text)
         names = {c.name for c in self.skeleton.coordinates if c.kind in ("active", "passive")}
         for entry in self.actuators:
             if entry.name not in names:
