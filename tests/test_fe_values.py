@@ -11,6 +11,7 @@ import pytest
 from supple import pipeline
 from supple.analyses.modes import modes
 from supple.robot.link_bodies import flexible_bodies
+from supple.robot.reader import describe_text
 
 # Node B, 1 m along x from the held node A, on springs against A's rigid motion: along x y z, about x y z
 STIFFNESS = np.array([4e5, 9e4, 1.6e5, 50.0, 60.0, 70.0])
@@ -98,3 +99,50 @@ def test_a_mass_is_tied_to_the_nearest_attachment(tmp_path: Path) -> None:
     still, shaken = (f"      masses: [{{mass: 2, at: [{x}, 0, 0]}}]\n" for x in (0.4, 0.6))
     assert squares(robot(tmp_path, still)).max() == pytest.approx(4e5, rel=1e-9)
     assert np.abs(squares(robot(tmp_path, shaken)) - 4e5 / 3).min() < 1e-6 * 4e5
+
+
+def test_the_frame_may_be_at_the_centre_of_mass(tmp_path: Path) -> None:
+    """0.5 kg at A and 1 kg at B: the centre is 2/3 m from A, so B is at 1/3 m and A at -2/3 m."""
+    body, markers = flexible_bodies(pipeline.describe(robot(tmp_path, "      origin: centre\n")))["arm"]
+    assert body.MS_r.astype(float) == pytest.approx([0, 0, 0], abs=1e-9)
+    assert markers["B"].position.astype(float) == pytest.approx([1 / 3, 0, 0])
+    assert markers["A"].position.astype(float) == pytest.approx([-2 / 3, 0, 0])
+    assert float(body.I_rr[2, 2]) == pytest.approx(0.012 + 0.5 * 4 / 9 + 1 / 9)
+
+
+def test_a_held_body_keeps_six_modes_unless_told(tmp_path: Path) -> None:
+    path = robot(tmp_path)
+    path.write_text(path.read_text().replace("      reduction: {craig_bampton: {modes: 0}}\n", ""))
+    body, _ = flexible_bodies(pipeline.describe(path))["arm"]
+    assert body.reduced is not None and body.reduced.method == "clamped_free"
+    assert np.sort((2 * np.pi * np.array(body.reduced.frequencies)) ** 2) == pytest.approx(
+        np.sort(STIFFNESS / np.repeat([1, 0.01], 3)), rel=1e-9
+    )
+
+
+PLATE = """
+space: spatial
+materials: {m: {E: 70 GPa, rho: 2500}}
+bodies:
+  top:
+    plate:
+      corners: [[0, 0], [0.4, 0], [0.4, 0.2], [0, 0.2]]
+      thickness: 10 mm
+      material: m
+      element: kirchhoff
+      refine: 0
+      origin: [0, 0]
+      masses: [{mass: 3, at: [0.1, 0.05]}, {mass: 1, at: [0.1, 0.05, 0.02]}]
+platform: {body: top}
+"""
+
+
+def test_masses_on_a_plate_lie_where_they_are_put() -> None:
+    """2500 * 0.4 * 0.2 * 0.01 = 2 kg about (0.2, 0.1, 0), 3 kg at (0.1, 0.05, 0) in its plane, 1 kg 20 mm above it."""
+    pytest.importorskip("skfem")
+    body, _ = flexible_bodies(describe_text(PLATE, "test.yaml"))["top"]
+    assert float(body.mass) == pytest.approx(6)
+    assert body.MS_r.astype(float) == pytest.approx([0.4 + 0.3 + 0.1, 0.2 + 0.15 + 0.05, 0.02])
+    about_z = 2 * (0.4**2 + 0.2**2) / 3 + 4 * (0.1**2 + 0.05**2)
+    assert float(body.I_rr[2, 2]) == pytest.approx(about_z, rel=1e-6)
+    assert body.reduced is not None and len(body.reduced.frequencies) == 10  # modes of a free body, unless told

@@ -15,16 +15,17 @@ from supple.fmu_parts import fmu_parts
 
 pytestmark = pytest.mark.skipif(find_compiler() is None, reason="no C compiler")
 
-# An arm of 0.7 kg m^2 about z, on it a slider of 2 kg that carries P, and a mast on a spring that carries Q
+# An arm of 0.5 kg m^2 about z with a rotor that adds 0.2, on it a slider of 2 kg that carries P; a mast on springs with Q
 ARM = """
 name: arm
 space: spatial
 gravity: [0, 0, -10]
+bodies: {mast: {rigid: {mass: 4, inertia: {xx: 0.25}}}}
 links:
-  arm: {parent: base, at: [0, 0, 0.3], joint: revolute, axis: z, q: turn, body: {rigid: {mass: 1, inertia: {zz: 0.7}}}}
+  arm: {parent: base, at: [0, 0, 0.3], joint: revolute, axis: z, q: turn, body: {rigid: {mass: 1, inertia: {zz: 0.5}}}}
   slider: {parent: arm, joint: prismatic, axis: x, q: slide, body: {rigid: {mass: 2}}}
-  mast: {parent: base, at: [5, 0, 0], joint: fixed, stiffness: {z: 500}, body: {rigid: {mass: 4}}}
-actuators: {turn: {}, slide: {}}
+  mast: {parent: base, at: [5, 0, 0], joint: fixed, stiffness: {z: 500, rx: 50}, body: mast}
+actuators: {turn: {inertia: 0.002, gear: 10}, slide: {}}
 points: {P: {link: slider}, Q: {link: mast}}
 home: {turn: 90 deg, slide: 0.5}
 """
@@ -68,10 +69,11 @@ def test_outputs_and_derivatives_of_a_moving_arm(arm: Path) -> None:
 
 def test_a_wrench_acts_at_its_point_and_along_its_axis(arm: Path) -> None:
     """From rest: 4 N on P along y push the slider out by 4 / 2 m/s^2; 6 N along -x and 0.6 N m about z turn the arm by
-    (6 * 0.5 + 0.6) / 1.2 = 3 rad/s^2; 40 N more along z lift Q by 40 / 4 m/s^2."""
+    (6 * 0.5 + 0.6) / 1.2 = 3 rad/s^2; 40 N more along z lift Q by 40 / 4 m/s^2, 2 N m turn it by 2 / 0.25."""
     fmu = Fmu(arm)
-    fmu.set({"force_P_y": 4.0, "force_P_x": -6.0, "moment_P_z": 0.6, "force_Q_z": 40.0})
+    fmu.set({"force_P_y": 4.0, "force_P_x": -6.0, "moment_P_z": 0.6, "force_Q_z": 40.0, "moment_Q_x": 2.0})
     wanted = {"der(v_slide)": 2.0, "der(v_turn)": 3.0, "acceleration_Q_z": 10.0, "acceleration_P_x": -1.5}
+    wanted["der(v_mast_spring_rx)"] = 8.0
     assert fmu.get(wanted) == {name: pytest.approx(value, abs=1e-9) for name, value in wanted.items()}
 
 
@@ -90,7 +92,8 @@ def test_co_simulation_turns_the_arm(arm: Path) -> None:
 def test_variables_have_the_units_causality_and_starts_of_the_robot(arm: Path) -> None:
     found = {name: (v.attrib | v[0].attrib) for name, v in Fmu(arm).variables.items()}
     units = {
-        "time": "s", "tau_turn": "N.m", "tau_slide": "N", "force_P_x": "N", "moment_P_z": "N.m", "gravity_z": "m/s2",
+        "time": "s", "tau_turn": "N.m", "tau_slide": "N", "force_P_x": "N", "moment_P_z": "N.m", "moment_Q_x": "N.m",
+        "gravity_z": "m/s2",
         "q_turn": "rad", "q_slide": "m", "v_turn": "rad/s", "v_slide": "m/s", "der(q_turn)": "rad/s", "der(q_slide)": "m/s",
         "der(v_turn)": "rad/s2", "der(v_slide)": "m/s2", "position_P_x": "m", "velocity_P_x": "m/s",
         "acceleration_P_x": "m/s2", "kinetic_energy": "J", "elastic_energy": "J",
