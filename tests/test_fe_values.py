@@ -146,3 +146,14 @@ def test_masses_on_a_plate_lie_where_they_are_put() -> None:
     about_z = 2 * (0.4**2 + 0.2**2) / 3 + 4 * (0.1**2 + 0.05**2)
     assert float(body.I_rr[2, 2]) == pytest.approx(about_z, rel=1e-6)
     assert body.reduced is not None and len(body.reduced.frequencies) == 10  # modes of a free body, unless told
+
+
+def test_a_plate_is_refined_until_its_frequencies_stand_still() -> None:
+    """To a part of 1e-4 of each, as asked: meshes go on until the last change is below."""
+    pytest.importorskip("skfem")
+    text = PLATE.replace("refine: 0", "tolerance: 0.0001\n      reduction: {free_free: {modes: 3}}")
+    bare = text[: text.index("      masses")] + "platform: {body: top}\n"
+    body, _ = flexible_bodies(describe_text(bare, "test.yaml"))["top"]
+    assert body.reduced is not None
+    (_, before), (_, last) = body.reduced.meshes[-2:]
+    assert np.abs(np.array(last) / np.array(before) - 1).max() < 1e-4
