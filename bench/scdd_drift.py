@@ -47,7 +47,7 @@ def main() -> None:
                 # as printed: the same time with every interval, the finest with all the steps
                 count = round(steps * intervals[-1] / h) if variant == "as_printed" else steps
                 gap, worst, cost = largest_gap(variant, rigid, h, count)
-                what = f"  {variant:11s} h {h:7.1e} s, {count:7d} steps"
+                what = f"  {variant:21s} h {h:7.1e} s, {count:7d} steps"
                 print(f"{what}: gap {gap:8.2e} m, largest {worst:8.2e}, {cost:5.1f} us/step", flush=True)
 
 

@@ -7,17 +7,19 @@ import os
 import time as clock
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from importlib.metadata import PackageNotFoundError, version
 
 import numpy as np
 
+from supple.backends.plant import Plant
 from supple.backends.stepper import Drive, Settings
 from supple.errors import SuppleError
 from supple.results import Signal, Simulation
 from supple.simulation.blocks import Block, Keeper, block_at_start, blocks_of, switch, why_stopped
 from supple.simulation.signals import observed, signals_of
 from supple.simulation.simulator import Simulator
+from supple.simulation.ways import check_method
 
 PIECE = 0.25  # s of computing between two looks at progress, interruption and checkpoints
 _ROWS = 4096
@@ -40,6 +42,9 @@ def simulate(
     `progress` is told the share done; `keeper` keeps checkpoints, from which `resume` goes on.
     """
     chosen = checked(simulator.scaled(settings or Settings()), simulator.duration)
+    if chosen.method == "quasi_static":
+        simulator = replace(simulator, way=None, compiled={})  # without inertia loops are closed, whatever keeps them so
+    check_method(simulator.way, chosen.method, chosen.step)
     begun = clock.perf_counter()
     blocks = blocks_of(simulator, chosen, keeper if resume else None)
     ready = clock.perf_counter()
@@ -184,7 +189,8 @@ def _simulation(simulator: Simulator, settings: Settings, blocks: list[Block], w
         "evaluations": sum(c["evaluations"] for c in counts),
         "newton_iterations": sum(c["iterations"] for c in counts),
         "jacobians": sum(c["jacobians"] for c in counts),
-        "model": "matrices of the tree" if blocks[0].stepper.plant.tree is not None else "closed form",
+        "model": _solved(blocks[0].stepper.plant),
+        "integrated": f"{len(blocks[0].stepper.plant.free)} of {simulator.model.nv} coordinates",
         "worst_closure": float(np.nanmax(signals["closure"].values, initial=0.0)),
         **balance,
     }
@@ -193,6 +199,13 @@ def _simulation(simulator: Simulator, settings: Settings, blocks: list[Block], w
     name = simulator.model.mechanism.name
     varied = {k: tuple(float(y) for y in x) for k, x in simulator.varied.items()}
     return Simulation(name, simulator.motion.name, time, signals, axes, kinds, outcome, summary, varied, made)
+
+
+def _solved(plant: Plant) -> str:
+    """How accelerations come from a state."""
+    if plant.coupled is not None:
+        return plant.coupled.about
+    return "matrices of the tree" if plant.tree is not None else "closed form"
 
 
 def _version() -> str:

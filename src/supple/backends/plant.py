@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from supple.backends import c_source
 from supple.backends.program import body as program_body
-from supple.expr.function import Function
+from supple.expr.function import Function, function, symbols
 from supple.expr.program import Program
 
-_COLUMNS = ("algebra", "plant", "rotations", "loops", "motion", "dense", "control", "columns")
+_COUPLED = ("coupled", "multipliers", "chains", "printed")
+_COLUMNS = ("algebra", "plant", "rotations", "loops", "motion", "dense", *_COUPLED, "control", "columns")
 _PARTS = (*_COLUMNS, "newton", "generalised_alpha", "gauss", "dormand_prince", "quasi_static", "recording", "run", "entries")
 
 
@@ -60,6 +61,33 @@ class Controlled:
     start: tuple[float, ...]  # q
 
 
+class Part(NamedTuple):
+    """A chain by itself. model: q, v, g, w -> M, c, load, J (transposed); its coordinates, and those that move no mass."""
+
+    model: Function
+    v: tuple[int, ...]
+    light: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Coupled:
+    """Loops as forces between coordinates that are all integrated.
+
+    way: "multipliers" (all accelerations and forces at once), "chains" (chain by chain, then the forces), or "printed"
+    (chain by chain with the forces of the evaluation before, `tied` coordinates following from the loops)."""
+
+    way: str
+    about: str
+    rows: tuple[int, ...]  # closure equations that say everything
+    gain: float = 0.0  # 1/s, with which gaps are pulled together
+    gap: Function | None = None  # q -> residual, if they are
+    moved: tuple[Place, ...] = ()  # coordinates that close what is left of gaps after every step
+    moved_turning: tuple[tuple[int, int], ...] = ()  # ball joints: place in q, place among the moved
+    tied: tuple[Place, ...] = ()
+    tied_turning: tuple[tuple[int, int], ...] = ()
+    parts: tuple[Part, ...] = ()
+
+
 @dataclass(frozen=True)
 class Plant:
     """A robot whose coordinates are given by a motion, free, or dependent on both through its loops.
@@ -68,7 +96,7 @@ class Plant:
     loops: q -> residual, gradient, alignment; rates: q, v -> velocity, jacobian; drift: q, v, a -> acceleration (gradient
     and jacobian columns first: those of `blocks` in their order, or all if there are none);
     accelerations: q, v, a of given ones, forces of the others, g, w -> a of free ones, forces of given ones; or
-    tree: q, v, g, w -> M, c; power: q, v, forces, w -> power.
+    tree: q, v, g, w -> M, c; power: q, v, forces, w -> power. `coupled` plants have no dependent coordinates.
     """
 
     name: str
@@ -89,6 +117,7 @@ class Plant:
     program: Program | None = None  # the accelerations with one leg's code for all legs
     outputs: tuple[tuple[str, int], ...] = ()  # where the program has the accelerations of the free coordinates
     tree: Function | None = None
+    coupled: Coupled | None = None
     rigid: Controlled | None = None
     loads: int = 0  # numbers in w
     parameters: tuple[float, ...] = field(default=())
@@ -97,6 +126,12 @@ class Plant:
     def row(self) -> int:
         """Numbers in one recorded sample: t, q, v, forces of the torque-driven actuators, free accelerations."""
         return 1 + self.nq + self.nv + len(self.torque) + len(self.free)
+
+
+def plant_function(name: str, inputs: Mapping[str, Any], outputs: Mapping[str, Any]) -> Function:
+    """A Function with an input p even where no parameters are kept."""
+    made = function(name, inputs, outputs)
+    return made if "p" in made.inputs else replace(made, inputs={**made.inputs, "p": symbols("p", 0)})
 
 
 @cache
@@ -123,12 +158,13 @@ def plant_equations(plant: Plant, stages: int, also: Sequence[Function] = ()) ->
     """The C text of a plant's equations, and of others, and its sizes and tables."""
     own = [plant.loops, plant.rates, plant.drift, plant.accelerations, plant.tree, plant.power]
     rigid = [] if plant.rigid is None else [plant.rigid.loops, plant.rigid.rates, plant.rigid.inverse]
+    coupled = [] if plant.coupled is None else [plant.coupled.gap, *(part.model for part in plant.coupled.parts)]
     text = [c_source.header(), "#include <stdlib.h>"]
-    functions = [f for f in (plant.accelerations, plant.tree) if f is not None]
+    functions = [f for f in (plant.accelerations, plant.tree, *coupled) if f is not None]
     functions += [] if plant.program is None else list(plant.program.functions())
     large = sum(f.operations for f in functions) > _LARGE
     text += [_QUICKLY] if large else []
-    text += [c_source.body(f) for f in (*own, *rigid, *also) if f is not None]
+    text += [c_source.body(f) for f in (*own, *rigid, *coupled, *also) if f is not None]
     if plant.program is not None:
         text += [program_body(plant.program, "leg_by_leg"), _glue(plant)]
     text += [_THOROUGHLY] if large else []
@@ -138,6 +174,7 @@ def plant_equations(plant: Plant, stages: int, also: Sequence[Function] = ()) ->
 
 def _definitions(plant: Plant, stages: int) -> list[str]:
     rigid, n = plant.rigid, len(plant.dependent)
+    loop = 0 if plant.coupled is None else len(plant.coupled.rows)
     aligned = plant.loops.outputs["alignment"].size if plant.loops is not None else 0
     cdep = 0 if rigid is None else len(rigid.dependent)
     caligned = 0 if rigid is None or rigid.loops is None else rigid.loops.outputs["alignment"].size
@@ -152,7 +189,8 @@ def _definitions(plant: Plant, stages: int) -> list[str]:
         "STAGES": stages, "N_CQ": cq, "N_CV": 0 if rigid is None else rigid.inverse.inputs["v"].size, "N_CDEP": cdep,
         "N_CALIGNED": caligned, "N_CTURNING": 0 if rigid is None else len(rigid.turning),
         "N_DRIVES": 0 if rigid is None else len(rigid.drives), "N_ROW": rows, "N_CROW": crows,
-        "MOST_ROWS": max(rows, crows), "MOST_DEP": max(n, cdep),
+        "MOST_ROWS": max(rows, crows), "MOST_DEP": max(n, cdep, loop), "N_LOOP": loop,
+        "N_LATE": loop if plant.coupled is not None and plant.coupled.way == "printed" else 0,
         "MOST_WIDE": wide, "MOST_ALIGNED": max(aligned, caligned), "MOST_Q": max(plant.nq, cq),
     }  # fmt: skip
     lines = [f"#define {key} {value}" for key, value in numbers.items()]
@@ -161,15 +199,51 @@ def _definitions(plant: Plant, stages: int) -> list[str]:
     lines += _places("GIVEN", plant.given)
     lines += [_table("GIVEN_UNIT", [int(p.angle) for p in plant.given])] if stages else []
     lines += _places("TAU", plant.torque) + _blocks("BLOCKS", plant.blocks)
+    lines += [] if plant.coupled is None else _couplings(plant, plant.coupled)
     if rigid is not None:
         lines += _places("CDEP", rigid.dependent) + _places("DRIVE", rigid.drives) + _places("MEASURED", rigid.measured)
         given = [p.v for p in plant.given]
         lines += [_table("DRIVE_TAU", rigid.torques), _table("CROW", rigid.rows)]
         lines += [_table("DRIVE_GIVEN", [given.index(p.v) if p.v in given else -1 for p in rigid.measured])]
         lines += _blocks("CBLOCKS", rigid.blocks)
-        turning = ", ".join(f"{{{q}, -1, {d}}}" for q, d in rigid.turning) or "{0}"
-        lines.append(f"static const int CTURNING[{max(1, len(rigid.turning))}][3] = {{{turning}}};")
+        lines.append(_turning("CTURNING", rigid.turning))
     return lines
+
+
+def _couplings(plant: Plant, by: Coupled) -> list[str]:
+    """Macros and tables of what is coupled by forces."""
+    free = [p.v for p in plant.free]
+    lines = [_table("LOOP_ROW", by.rows), _table("V_FREE", [free.index(k) if k in free else -1 for k in range(plant.nv)])]
+    lines += [f"#define GAIN {by.gain!r}"] if by.gain else []
+    if by.moved:
+        lines += ["#define MENDS", f"#define N_MOVED {len(by.moved)}", f"#define N_MOVED_TURNING {len(by.moved_turning)}"]
+        lines += [*_places("MOVED", by.moved), _turning("MOVED_TURNING", by.moved_turning)]
+    if by.way == "multipliers":
+        return [*lines, "#define MULTIPLIERS"]
+    order = [k for part in by.parts for k in part.v]
+    at = [sum(len(part.v) for part in by.parts[:n]) for n in range(len(by.parts) + 1)]
+    light = [order.index(k) for part in by.parts for k in part.light]
+    heavy = [int(k in free and i not in light) for i, k in enumerate(order)]
+    names = ", ".join(c_source.signature(part.model).name for part in by.parts)
+    inputs = ", ".join(f"const real *{x}" for x in ("q", "v", "g", "w", "p"))
+    outputs = ", ".join(f"real *{x}" for x in ("M", "c", "load", "J"))
+    lines += [
+        "#define CHAINS", f"#define N_CHAINS {len(by.parts)}", f"#define N_LIGHT {len(light)}",
+        f"#define MOST_CHAIN {max(len(part.v) for part in by.parts)}",
+        _table("CHAIN_AT", at), _table("CHAIN_V", order), _table("V_CHAIN", [order.index(k) for k in range(plant.nv)]),
+        _table("IS_HEAVY", heavy), _table("LIGHT", light),
+        f"static void (*const CHAIN_MODEL[])({inputs}, {outputs}) = {{{names}}};",
+    ]  # fmt: skip
+    if by.way == "printed":
+        lines += ["#define PRINTED", f"#define N_TIED_TURNING {len(by.tied_turning)}"]
+        lines += [*_places("TIED", by.tied), _turning("TIED_TURNING", by.tied_turning)]
+    return lines
+
+
+def _turning(name: str, balls: Sequence[tuple[int, int]]) -> str:
+    """Ball joints that are not among the free coordinates: place in q, and in another list."""
+    shown = ", ".join(f"{{{q}, -1, {d}}}" for q, d in balls) or "{0}"
+    return f"static const int {name}[{max(1, len(balls))}][3] = {{{shown}}};"
 
 
 def _blocks(name: str, blocks: Sequence[Block]) -> list[str]:

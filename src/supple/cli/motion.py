@@ -79,6 +79,8 @@ plot_option = click.option("--plot", type=click.Path(path_type=Path), metavar="F
 @click.option(
     "--formulation", default="newton_euler", show_default=True, metavar="NAME", help="How the equations are written."
 )
+@click.option("--loops", metavar="NAME", help="How loops are kept closed: lagrange takes projection (usual), baumgarte, "
+              "exact; scdd baumgarte (usual), projection, exact, as_printed, as_printed_projection.")  # fmt: skip
 @set_option
 @click.option("--vary", "vary", multiple=True, callback=named_values, metavar="NAME=A,B,C|FIRST:LAST:N",
               help="Several runs side by side: values of a parameter or of a start coordinate.")  # fmt: skip
@@ -89,8 +91,9 @@ plot_option = click.option("--plot", type=click.Path(path_type=Path), metavar="F
 @json_option
 def simulate(
     robot: str, motion: str | None, duration: float | None, method: str, step: float | None, tol: float | None, rho: float,
-    cutoff: float, every: float, controller: str | None, start: str, rigid: bool, formulation: str, settings: dict[str, str],
-    vary: dict[str, str], threads: int | None, output: Path | None, plot: Path | None, resume: bool, as_json: bool,
+    cutoff: float, every: float, controller: str | None, start: str, rigid: bool, formulation: str, loops: str | None,
+    settings: dict[str, str], vary: dict[str, str], threads: int | None, output: Path | None, plot: Path | None,
+    resume: bool, as_json: bool,
 ) -> None:  # fmt: skip
     """Simulate a motion of a robot over time."""
     from supple.backends.stepper import Settings
@@ -101,7 +104,7 @@ def simulate(
     chosen = Settings(method, tol or 0.0, step or 0.0, rho=rho, every=every, cutoff=cutoff)
     motion = motion or _only_motion(robot, settings)
     with _bar(f"{robot} {motion}") as report:
-        made = _made(robot, motion, controller, settings, duration, start, rigid, formulation, vary)
+        made = _made(robot, motion, controller, settings, duration, start, rigid, formulation, vary, loops=loops)
         result = _run(made, chosen, threads, output, resume, report)
     _show(result, output, plot, as_json)
 
@@ -159,6 +162,7 @@ def _only_motion(robot: str, settings: dict[str, str]) -> str:
 def _made(
     robot: str, motion: str, controller: str | None, settings: dict[str, str], duration: float | None, start: str,
     rigid: bool, formulation: str, vary: dict[str, str], prescribed: bool = False,
+    loops: str | None = None,
 ) -> Simulator:  # fmt: skip
     from supple import pipeline
     from supple.motion.reader import read_motion
@@ -173,8 +177,9 @@ def _made(
         read = _controlled(read, controller)
     values = {name: _values(name, text) for name, text in vary.items()}
     return simulator(
-        robot, read, settings=settings, formulation=formulation, rigid=rigid, duration=duration, start=start, vary=values
-    )
+        robot, read, settings=settings, formulation=formulation, rigid=rigid, duration=duration, start=start, vary=values,
+        loops=loops,
+    )  # fmt: skip
 
 
 def _controlled(motion: Motion, text: str) -> Motion:

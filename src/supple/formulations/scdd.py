@@ -27,7 +27,7 @@ from supple.formulations.lagrangian import Matrices, energy_equations, matrices,
 from supple.formulations.loops import closure_function
 from supple.robot.mechanism import Mechanism
 
-VARIANTS = ("as_printed", "baumgarte", "projection", "exact")
+VARIANTS = ("as_printed", "as_printed_projection", "baumgarte", "exact")
 
 
 def scdd(mechanism: Mechanism) -> Equations:
@@ -192,12 +192,12 @@ def exact_model(mechanism: Mechanism) -> Function:
 def step_model(mechanism: Mechanism, variant: str) -> Function:
     """One step of the fourth-order Runge-Kutta method: q v lam tau g h gain -> q, v, lam and the gap of the loops.
 
-    as_printed: every evaluation uses the loop forces of the one before it. projection: the same, and after each step the
-    dependent coordinates are put back on the loops. exact: loop forces of the same evaluation. baumgarte: exact, and
-    gaps are pulled together with the gain (1/s)."""
+    as_printed: every evaluation uses the loop forces of the one before it. as_printed_projection: the same, and after
+    each step the dependent coordinates are put back on the loops. exact: loop forces of the same evaluation. baumgarte:
+    exact, and gaps are pulled together with the gain (1/s)."""
     if variant not in VARIANTS:
         raise ValueError(f"there is no variant {variant!r} of scdd; choose one of {', '.join(VARIANTS)}")
-    lagged = variant in ("as_printed", "projection")
+    lagged = variant in ("as_printed", "as_printed_projection")
     f = printed_model(mechanism) if lagged else exact_model(mechanism)
     inputs = {name: symbols(name, x.shape) for name, x in f.inputs.items() if name not in ("p",)}
     lam = inputs.get("lam", symbols("lam", mechanism.equations))
@@ -212,7 +212,7 @@ def step_model(mechanism: Mechanism, variant: str) -> Function:
         return substituted(f.outputs["a"], values), substituted(f.outputs["lam"], values)
 
     q, v, forces = _runge_kutta(mechanism, inputs["q"], inputs["v"], lam, h[()], rate)
-    if variant == "projection":
+    if variant == "as_printed_projection":
         q, v = _projected(mechanism, q, v)
     gap = _gap(mechanism, q)
     given = {"q": inputs["q"], "v": inputs["v"], "lam": lam, "tau": inputs["tau"], "g": inputs["g"], "h": h, "gain": gain}

@@ -139,7 +139,7 @@ def switch(simulator: Simulator, block: Block, drive: Drive) -> bool:
 
     The closed form knows one choice only, so the matrices of the tree take over."""
     state = block.state
-    if simulator.prescribed or block.stepper.lanes > 1:
+    if simulator.prescribed or block.stepper.lanes > 1 or block.stepper.plant.coupled is not None:
         return False
     q, v = state.lanes("q")[0], state.lanes("v")[0]
     before = (block.count(), block.stepper, state["tables"].copy())

@@ -15,10 +15,10 @@ import numpy as np
 from scipy.linalg import qr
 from scipy.sparse.csgraph import connected_components
 
-from supple.backends.plant import Block, Controlled, Place, Plant
+from supple.backends.plant import Block, Controlled, Place, Plant, plant_function
 from supple.errors import SuppleError
 from supple.expr.derivative import jacobian
-from supple.expr.function import Array, Function, function, kept_parameters, symbols
+from supple.expr.function import Array, Function, kept_parameters, symbols
 from supple.expr.node import Expr
 from supple.expr.passes import optimise
 from supple.expr.program import Program
@@ -28,8 +28,9 @@ from supple.formulations.equations import Equations
 from supple.formulations.leg_program import leg_program
 from supple.model.mobility import best_conditioned, independent_coordinates
 from supple.model.model import Model
-from supple.models import forward, hybrid, inverse
+from supple.models import builder, forward, hybrid, inverse
 from supple.robot.mechanism import Mechanism
+from supple.simulation.ways import Way, coupled
 
 _LARGE = 12_000  # operations above which legs share code and passes are left out, because compiling takes longer
 _LARGEST_TREE = 150  # coordinates; larger mass matrices are not printed
@@ -67,24 +68,32 @@ def plant(
     kept: Kept | None = None,
     dense: bool = False,
     passes: Sequence[str] | None = _QUICK,
+    way: Way | None = None,
 ) -> Plant:
     """The Plant of a robot near the posture q, with the actuators named in `prescribed` following a motion.
 
     `loads`: wrenches at the named points act; `rigid`, `rigid_q`: the rigid robot for computed torque of the actuators
     in `controlled`, and its posture;
     `kept`: parameters that may differ from run to run; `dense`: matrices instead of the closed form; `passes`: those
-    that optimise the closed form.
+    that optimise the closed form; `way`: how loops are solved if all coordinates are integrated (None: independent ones).
     """
     equations, mechanism = model.equations, model.mechanism
     source = equations if kept is None else kept.equations
     split = divide(model, q, prescribed)
-    with kept_parameters(kept.symbols) if kept else nullcontext():
-        made = None if dense else _closed_form(source, split, prescribed, loads, passes)
-        if made is None:
-            made = {"tree": _tree(source)}
-        functions = {**made, **_loops(source, split, wide="tree" in made), "power": _power(source, split)}
     places = coordinate_places(mechanism)
     active = set(mechanism.indices("active"))
+    with kept_parameters(kept.symbols) if kept else nullcontext():
+        if way is not None and split.dependent:
+            made, split = _coupled(model, source, q, split, way, places)
+        else:
+            found = (
+                None
+                if dense and source.formulation != "platform_eliminated"
+                else _closed_form(source, split, prescribed, loads, passes)
+            )
+            made = {"tree": _tree(source)} if found is None else found
+            made |= _loops(source, split, wide="tree" in made)
+        functions = {**made, "power": _power(source, split)}
     return Plant(
         mechanism.name,
         mechanism.nq,
@@ -165,6 +174,8 @@ def _closed_form(
     """The accelerations in closed form, as one Function or as a program of equal legs; None where there is none."""
     mechanism = equations.mechanism
     kinds = {mechanism.coordinates[i].kind for i in split.dependent}
+    if equations.formulation == "platform_eliminated":
+        return {"accelerations": _eliminated(mechanism, split, loads, passes)}
     if equations.formulation != "newton_euler" or "active" in kinds:
         return None
     active = mechanism.indices("active")
@@ -190,6 +201,29 @@ def _closed_form(
     return {"accelerations": optimise(_arranged(mechanism, f, split), passes).function}
 
 
+def _eliminated(mechanism: Mechanism, split: Split, loads: bool, passes: Sequence[str] | None) -> Function:
+    """The accelerations by elimination onto the platform; there is no other way to write these equations."""
+    if split.given and len(split.given) < len(mechanism.indices("active")):
+        raise SuppleError(
+            f"{mechanism.name}: platform_eliminated takes actuators that are all prescribed or all driven by forces; use "
+            "newton_euler for some of each"
+        )
+    f = builder("inverse" if split.given else "forward", "platform_eliminated")(mechanism, loads=loads)
+    made = _arranged(mechanism, f, split)
+    return made if f.operations > _LARGE else optimise(made, passes).function
+
+
+def _coupled(
+    model: Model, source: Equations, q: Array, split: Split, way: Way, places: Sequence[Place]
+) -> tuple[dict[str, Any], Split]:
+    """The Functions of a plant all of whose coordinates are integrated, and its Split."""
+    free = tuple(sorted({*split.free, *split.dependent}))
+    made: dict[str, Any] = {"coupled": coupled(model, source, q, way, split.rows, split.dependent, free, places)}
+    made |= {"tree": _tree(source)} if way.solved == "multipliers" else {}
+    made |= _loops(source, split, wide=True)
+    return made, Split(split.given, free, (), ())
+
+
 def _program(mechanism: Mechanism, forward: bool) -> Program | None:
     try:
         return leg_program(mechanism, forward)
@@ -210,7 +244,7 @@ def _arranged(mechanism: Mechanism, f: Function, split: Split) -> Function:
     w = f.inputs["w"] if "w" in f.inputs else symbols("w", (len(mechanism.points), 6))
     inputs = {"q": f.inputs["q"], "v": f.inputs["v"], "given": given, "effort": effort, "g": f.inputs["g"], "w": w.ravel()}
     tau: Any = f.outputs.get("tau", [])
-    return _named("model_accelerations", inputs, {"f": [found[i] for i in split.free], "tau_given": tau})
+    return plant_function("model_accelerations", inputs, {"f": [found[i] for i in split.free], "tau_given": tau})
 
 
 def _tree(equations: Equations) -> Function:
@@ -227,7 +261,7 @@ def _tree(equations: Equations) -> Function:
     M = jacobian(column.outputs["f"], column.inputs["direction"])
     M = substituted(M, dict.fromkeys(column.inputs["lam"].ravel(), 0))
     inputs = {k: f.inputs[k].ravel() for k in ("q", "v", "g", "w")}
-    return optimise(_named("model_tree", inputs, {"M": M, "c": c}), ("fold",)).function
+    return optimise(plant_function("model_tree", inputs, {"M": M, "c": c}), ("fold",)).function
 
 
 def _loops(equations: Equations, split: Split, wide: bool) -> dict[str, Any]:
@@ -250,9 +284,9 @@ def _loops(equations: Equations, split: Split, wide: bool) -> dict[str, Any]:
     weightless = dict.fromkeys(motion.inputs["g"], 0) if "g" in motion.inputs else {}  # it cancels between the two ends
     drift = substituted(motion.outputs["acceleration"], weightless)
     made = {
-        "loops": _named("model_loops", {"q": closure.inputs["q"]}, residual),
-        "rates": _named("model_rates", {"q": q, "v": v}, rates),
-        "drift": _named("model_drift", {"q": q, "v": v, "a": a}, {"acceleration": drift}),
+        "loops": plant_function("model_loops", {"q": closure.inputs["q"]}, residual),
+        "rates": plant_function("model_rates", {"q": q, "v": v}, rates),
+        "drift": plant_function("model_drift", {"q": q, "v": v, "a": a}, {"acceleration": drift}),
     }
     return {name: optimise(f, _QUICK).function for name, f in made.items()} | {"blocks": blocks}
 
@@ -312,13 +346,9 @@ def _power(equations: Equations, split: Split) -> Function:
         power = power + np.sum(w[:, :3] * twist[0]) + np.sum(w[:, 3:] * twist[1])
     still = dict.fromkeys(energy.inputs["g"], 0)
     inputs = {"q": energy.inputs["q"], "v": v, "tau": tau, "w": w.ravel()}
-    return optimise(_named("model_power", inputs, {"power": substituted(np.array([power]), still)}), ("fold",)).function
-
-
-def _named(name: str, inputs: dict[str, Any], outputs: dict[str, Any]) -> Function:
-    """A Function with an input p even where no parameters are kept."""
-    made = function(name, inputs, outputs)
-    return made if "p" in made.inputs else replace(made, inputs={**made.inputs, "p": symbols("p", 0)})
+    return optimise(
+        plant_function("model_power", inputs, {"power": substituted(np.array([power]), still)}), ("fold",)
+    ).function
 
 
 def _controlled(
@@ -345,7 +375,7 @@ def _controlled(
     return Controlled(
         renamed.get("loops"),
         renamed.get("rates"),
-        optimise(_named("rigid_inverse", inputs, {"tau": f.outputs["tau"]}), _QUICK).function,
+        optimise(plant_function("rigid_inverse", inputs, {"tau": f.outputs["tau"]}), _QUICK).function,
         dependent=tuple(places[i] for i in choice.dependent),
         rows=choice.rows,
         turning=tuple((at, dep) for at, _, dep in turning(own, (), choice.dependent)),

@@ -29,6 +29,7 @@ from supple.motion.trajectory import Trajectory
 from supple.robot.bodies.record import is_zero
 from supple.simulation.plants import Kept, Split, coordinate_places, divide, plant, turning
 from supple.simulation.starts import Run, started
+from supple.simulation.ways import INDEPENDENT, Way, way_of
 
 _WRENCH = ("fx", "fy", "fz", "mx", "my", "mz")
 _MOST_WAITING = 60  # samples
@@ -52,6 +53,7 @@ class Simulator:
     rigid: Model | None
     kept: Kept | None
     dense: bool
+    way: Way | None  # how loops are solved if all coordinates are integrated; None: independent ones are
     provenance: Mapping[str, str]
     compiled: dict[tuple[int, bool, bool], Stepper] = field(default_factory=dict, compare=False, repr=False)
 
@@ -78,7 +80,7 @@ class Simulator:
         made = plant(
             self.model, self.runs[0].q, self.prescribed, loads=self.loads, rigid=self.rigid, rigid_q=rigid_q,
             controlled=self.motion.driven("controlled"),
-            kept=self.kept, dense=dense,
+            kept=self.kept, dense=dense, way=self.way,
         )  # fmt: skip
         return Stepper(made, lanes, gauss)
 
@@ -168,12 +170,15 @@ def simulator(
     start: str = "equilibrium",
     vary: Mapping[str, Sequence[float]] | None = None,
     dense: bool = False,
+    loops: str | None = None,
 ) -> Simulator:
     """The Simulator of a robot and one of its motions (a name, a file, or a Motion).
 
     `start`: "equilibrium" (bent by its weight, actuators held) or "undeformed"; `vary`: lists of values, of equal length,
-    of parameters or start coordinates, one for each of several runs; `dense`: matrices instead of the closed form.
+    of parameters or start coordinates, one for each of several runs; `dense`: matrices instead of the closed form;
+    `loops`: one of the formulation's ways to keep its loops closed (None: its usual one).
     """
+    way = way_of(formulation, loops)
     description = pipeline.describe(robot, settings)
     model = pipeline.load(robot, settings, rigid=rigid, formulation=formulation)
     if not isinstance(motion, Motion):
@@ -203,13 +208,14 @@ def simulator(
         "varied": json.dumps({k: [float(y) for y in x] for k, x in (vary or {}).items()}),
         "settings": json.dumps({k: str(x) for k, x in (settings or {}).items()}, sort_keys=True),
         "formulation": formulation,
+        "loops": INDEPENDENT if way is None else way.about,
         "rigid": str(rigid),
         "start": start,
     }
     return Simulator(
         model, motion, path, stop, runs, varied, loads=motion.loads is not None,
         rigid=(model if rigid else pipeline.load(robot, settings, rigid=True)) if needs_rigid else None, kept=kept,
-        dense=dense, provenance=made,
+        dense=dense, way=way, provenance=made,
     )  # fmt: skip
 
 

@@ -2,8 +2,6 @@
  *
  * M a + c = applied + J^T lambda with J a + b = 0: the motions that keep the loops closed are a = T a_free + bias.
  */
-#ifdef DENSE
-
 /* b becomes the solution of m^T x = b */
 SUPPLE_LOCAL void solve_transposed(const real *m, const int *pivot, int n, real *b)
 {
@@ -25,6 +23,8 @@ SUPPLE_LOCAL void solve_transposed(const real *m, const int *pivot, int n, real 
         b[k] = kept;
     }
 }
+
+#if defined(DENSE) && N_LOOP == 0
 
 /* to = M x */
 static void apply(const real *M, const real *x, real *to)

@@ -48,6 +48,8 @@ SUPPLE_EXPORT int supple_observe(Sim *z, const Drive *d, long long count, const 
             s[i] = fill(0);
         memcpy(p.q, from, sizeof from);
         int outcome = place(z, d, t, from, s, u, &p, a, &loops);
+        if (outcome == FINE)
+            outcome = mend(z, &p);
         for (int i = 0; i < N_FREE; i++)
             a[z->free_v[i]] = p.f[i];
         if (outcome == FINE)

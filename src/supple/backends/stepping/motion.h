@@ -6,7 +6,9 @@ static const Tree ROBOT = {N_Q, N_V, N_DEP, N_ROW, N_ALIGNED, N_TURNING, BLOCKS,
 
 SUPPLE_LOCAL Choice choice_of(const Sim *z) { return (Choice){z->row, z->dep_v, z->dep_q, (const int (*)[3])z->turning}; }
 
-#ifdef DENSE
+#if N_LOOP > 0
+static int coupled(Sim *z, Posture *p, const real *given, const real *g, const real *wrench);
+#elif defined(DENSE)
 static int dense(Sim *z, Posture *p, const real *given, const real *g, const real *wrench, Loops *loops);
 #endif
 
@@ -66,7 +68,11 @@ static int respond(Sim *z, const Drive *d, double t, Posture *p, const real *a, 
     for (int i = 0; i < 3; i++)
         g[i] = fill(d->gravity[i]);
     (void)given, (void)loops;
-#ifdef DENSE
+#if N_LOOP > 0
+    const int solved = coupled(z, p, a, g, wrench);
+    if (solved != FINE)
+        return solved;
+#elif defined(DENSE)
     if (!dense(z, p, a, g, wrench, loops))
         return ILL_POSED;
 #else

@@ -73,6 +73,9 @@ typedef struct {
     long long ticks;
     int n_waiting;
     real control_q[AT_LEAST_ONE(N_CQ)];
+    /* loop forces of the evaluation before (SCDD as printed) */
+    real late[AT_LEAST_ONE(N_LATE)];
+    int have_late;
     /* Newton's method */
     real Fx[N_UNKNOWN * N_UNKNOWN], Fv[N_UNKNOWN * N_UNKNOWN];
     int have_jacobian, fresh, wasted;

@@ -134,7 +134,9 @@ SUPPLE_EXPORT int supple_run(Sim *z, const Drive *d, double until, long long mos
             return FULL;
         if (most-- <= 0)
             return YIELDED;
-        const int outcome = advance(z, d, until, &end, &h);
+        int outcome = advance(z, d, until, &end, &h);
+        if (outcome == FINE)
+            outcome = mend(z, &end);
         if (outcome != FINE)
             return outcome;
         const double event = next_event(z, d, until), corner = next_corner(z, d, until);

@@ -1,0 +1,213 @@
+"""`Way`: how a formulation solves its loops at every moment of a motion, and what keeps them closed in time.
+
+newton_euler, lagrange_dalembert and the erls formulations integrate independent coordinates; the others follow from the
+loops, which are closed at every evaluation. lagrange and scdd integrate all coordinates of the virtual tree; there the
+loops are forces, and a Way says where these come from and what becomes of gaps.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.linalg import LinAlgError, cho_factor
+
+from supple.backends.plant import Coupled, Part, Place, plant_function
+from supple.errors import SuppleError
+from supple.expr.derivative import jacobian, push_forward
+from supple.expr.function import Array, Function
+from supple.expr.node import Expr
+from supple.expr.passes import optimise
+from supple.expr.substitution import substituted
+from supple.formulations.chains import chains
+from supple.formulations.equations import Equations
+from supple.model.model import Model
+
+GAIN = 100.0  # 1/s, of Baumgarte's feedback of gaps
+_QUICK = ("fold", "signs")
+
+
+@dataclass(frozen=True)
+class Way:
+    """solved: by "multipliers", "chains" or "printed" (see `Coupled`); gain: of Baumgarte's feedback; projected: whether
+    joints are put back on the loops after every step."""
+
+    solved: str
+    about: str
+    gain: float = 0.0
+    projected: bool = False
+
+
+# formulation -> name -> Way; the first is taken where none is asked for
+WAYS: dict[str, dict[str, Way]] = {
+    "lagrange": {
+        "projection": Way("multipliers", "multipliers, joints put back on the loops after every step", projected=True),
+        "baumgarte": Way("multipliers", f"multipliers, gaps pulled together ({GAIN:g}/s)", GAIN),
+        "exact": Way("multipliers", "multipliers, gaps left as they are"),
+    },
+    "scdd": {
+        "baumgarte": Way("chains", f"chain by chain, exact loop forces, gaps pulled together ({GAIN:g}/s)", GAIN),
+        "projection": Way(
+            "chains", "chain by chain, exact loop forces, joints put back on the loops after every step", projected=True
+        ),
+        "exact": Way("chains", "chain by chain, exact loop forces, gaps left as they are"),
+        "as_printed": Way("printed", "chain by chain, loop forces of the evaluation before"),
+        "as_printed_projection": Way(
+            "printed", "chain by chain, loop forces of the evaluation before, passive joints put back on the loops after "
+            "every step", projected=True,
+        ),
+    },
+}  # fmt: skip
+INDEPENDENT = "independent coordinates, loops closed at every evaluation"
+
+
+def way_of(formulation: str, asked: str | None) -> Way | None:
+    """The Way of a formulation by name (None: its usual one); None for those that integrate independent coordinates."""
+    known = WAYS.get(formulation)
+    if known is None:
+        if asked is None:
+            return None
+        raise SuppleError(f"--loops {asked}: {formulation} integrates {INDEPENDENT}; {' and '.join(WAYS)} have a choice")
+    if asked is not None and asked not in known:
+        raise SuppleError(f"--loops {asked}: {formulation} does not know it; choose one of {', '.join(known)}")
+    return known[asked or next(iter(known))]
+
+
+def check_method(way: Way | None, method: str, step: float) -> None:
+    """Refuses an integrator whose evaluations are not what a Way takes them for."""
+    if way is None:
+        return
+    if way.solved == "printed" and (method != "dormand_prince" or not step):
+        raise SuppleError(
+            "scdd as printed takes the loop forces of the evaluation before, which has a meaning in fixed, explicit steps "
+            "only; add --method dormand_prince and --step, or choose --loops exact"
+        )
+    if way.projected and method == "cvode":
+        raise SuppleError("the method cvode does not put joints back on the loops; choose --loops baumgarte")
+
+
+def coupled(
+    model: Model, equations: Equations, q: Array, way: Way, rows: Sequence[int], dependent: Sequence[int],
+    free: Sequence[int], places: Sequence[Place],
+) -> Coupled:  # fmt: skip
+    """The coupling of a robot near the posture q; `equations` may hold kept parameters."""
+    parts: tuple[Part, ...] = ()
+    if way.solved != "multipliers":
+        parts = tuple(_part(equations, n, list(chain.v)) for n, chain in enumerate(chains(equations.mechanism), 1))
+        _check_chains(model, q, parts, free, way)
+    tied = tuple(dependent) if way.solved == "printed" else ()
+    if tied:
+        _check_printed(model, q, parts, tied, free, rows)
+    gap = _gap(equations) if way.gain else None
+    moved = _movable(model, dependent, free, tied) if way.projected else ()
+    return Coupled(
+        way.solved, way.about, tuple(rows), way.gain, gap,
+        moved=tuple(places[k] for k in moved), moved_turning=_balls(model, moved),
+        tied=tuple(places[k] for k in tied), tied_turning=_balls(model, tied), parts=parts,
+    )  # fmt: skip
+
+
+def _balls(model: Model, among: Sequence[int]) -> tuple[tuple[int, int], ...]:
+    """Ball joints whose coordinates are all among some: place in q, and of the first among them."""
+    found = [f for f in model.mechanism.frames if f.motion == "spherical" and f.v.start in among]
+    return tuple((f.q.start, list(among).index(f.v.start)) for f in found)
+
+
+def _movable(model: Model, dependent: Sequence[int], free: Sequence[int], tied: Sequence[int]) -> tuple[int, ...]:
+    """Coordinates that may close gaps: joints and platform, and elastic ones only where loops need them."""
+    if tied:
+        return tuple(tied)
+    kinds = [c.kind for c in model.mechanism.coordinates]
+    stiff = any(kinds[k] == "elastic" for k in dependent)
+    return tuple(k for k in free if stiff or kinds[k] != "elastic")
+
+
+def _gap(equations: Equations) -> Function:
+    closure = equations.closure
+    return optimise(
+        plant_function("model_gap", {"q": closure.inputs["q"]}, {"residual": closure.outputs["residual"]}), _QUICK
+    ).function
+
+
+def _part(equations: Equations, number: int, own: list[int]) -> Part:
+    """A chain by itself: its own rows of the tree's equations and its own columns of the loops'."""
+    f, column, motion = equations.forces, equations.inertia, equations.closure_motion
+    still: dict[Expr, int] = dict.fromkeys(f.inputs["lam"].ravel(), 0) | dict.fromkeys(f.inputs["a"].ravel(), 0)
+    whole = substituted((f.outputs["f"] + f.outputs["coulomb"])[own], still)
+    c = substituted(whole, dict.fromkeys(f.inputs["w"].ravel(), 0))
+    load = -push_forward(whole, {x: x for x in f.inputs["w"].ravel()})  # linear in w
+    M = jacobian(column.outputs["f"][own], column.inputs["direction"][own])
+    M = substituted(M, dict.fromkeys(column.inputs["lam"].ravel(), 0))
+    J = jacobian(motion.outputs["velocity"], motion.inputs["v"][own])
+    inputs = {k: f.inputs[k].ravel() for k in ("q", "v", "g", "w")}
+    made = optimise(
+        plant_function(f"model_chain_{number}", inputs, {"M": M, "c": c, "load": load, "J": J.T}), ("fold",)
+    ).function
+    light = tuple(k for n, k in enumerate(own) if all(not isinstance(x, Expr) and x == 0 for x in made.outputs["M"][n]))
+    return Part(made, tuple(own), light)
+
+
+# Robots that a way does not take ---------------------------------------------------------------------------------------
+
+
+def _solved_for(part: Part, free: Sequence[int]) -> list[int]:
+    return [k for k in part.v if k in set(free) - set(part.light)]
+
+
+def _check_chains(model: Model, q: Array, parts: Sequence[Part], free: Sequence[int], way: Way) -> None:
+    """Every chain has to have inertia by itself."""
+    M = model.mass(q)
+    for part in parts:
+        own = _solved_for(part, free)
+        size = 1.0 / np.sqrt(np.maximum(np.diag(M)[own], 1e-300))
+        try:
+            cho_factor(M[np.ix_(own, own)] * np.outer(size, size) - 1e-13 * np.eye(len(own)))
+        except LinAlgError:
+            shapes = np.linalg.eigh(M[np.ix_(own, own)])[1]
+            worst = model.names[own[int(np.argmax(np.abs(shapes[:, 0])))]]
+            raise SuppleError(
+                f"{model.mechanism.name}: scdd solves every chain by itself, and without the others nothing has inertia "
+                f"against the motion of {worst!r}; use another formulation"
+            ) from None
+    light = [model.names[k] for part in parts for k in part.light if k in free]
+    if way.solved == "printed" and light:
+        raise SuppleError(
+            f"{model.mechanism.name}: scdd as printed knows no coordinate without inertia, as {light[0]!r} is; choose "
+            "--loops exact"
+        )
+
+
+def _check_printed(
+    model: Model, q: Array, parts: Sequence[Part], tied: Sequence[int], free: Sequence[int], rows: Sequence[int]
+) -> None:
+    """As printed, loop forces have to follow from the passive joints, and their errors have to die away."""
+    name, kinds = model.mechanism.name, [c.kind for c in model.mechanism.coordinates]
+    stiff = [model.names[k] for k in tied if kinds[k] in ("elastic", "active")]
+    if stiff:
+        raise SuppleError(
+            f"{name}: scdd as printed takes loop forces from the passive joints, and here {stiff[0]!r} follows from the "
+            "loops too; choose --loops exact"
+        )
+    growth = spread(model, q, parts, tied, free, rows)
+    if growth >= 1.0:
+        raise SuppleError(
+            f"{name}: as printed, errors of the loop forces grow {growth:.3g} times from one evaluation to the next, "
+            "because the passive side is too heavy; choose --loops exact"
+        )
+
+
+def spread(
+    model: Model, q: Array, parts: Sequence[Part], tied: Sequence[int], free: Sequence[int], rows: Sequence[int]
+) -> float:
+    """By how much one evaluation as printed multiplies an error of the loop forces: the largest eigenvalue of its map."""
+    M, J = model.mass(q), model.jacobian(q)[list(rows)]
+    yielded = np.zeros((model.nv, len(rows)))
+    for part in parts:
+        own = _solved_for(part, free)
+        yielded[own] = np.linalg.solve(M[np.ix_(own, own)], J[:, own].T)
+    J_p = J[:, list(tied)]
+    yielded[list(tied)] = 0.0
+    yielded[list(tied)] = -np.linalg.solve(J_p, J @ yielded)
+    found = np.linalg.solve(J_p.T, (M @ yielded)[list(tied)])
+    return float(np.abs(np.linalg.eigvals(found)).max(initial=0.0))
