@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-import numpy as np
 import pytest
 from click.testing import CliRunner, Result
 
@@ -14,6 +13,7 @@ from supple.analyses.compare import EXPECTED, compare
 from supple.cli.main import main
 from supple.errors import SuppleError
 from supple.model.model import Model
+from supple.views.comparison import print_comparison
 
 
 def run(*arguments: str) -> Result:
@@ -106,10 +106,29 @@ def test_models_by_formulation_on_the_command_line(tmp_path: Path) -> None:
     assert refused.exit_code == 2 and "choose one of newton_euler, lagrange, lagrange_dalembert, scdd" in refused.output
 
 
-def test_a_motion_by_two_formulations() -> None:
-    """--motion simulates with each formulation; the same mathematics gives the same motion to the tolerance of the steps."""
-    shown = run("compare", "five_bar_elastic", "--no-time", "--only", "lagrange", "--motion", "line", "--json")
+def test_a_motion_by_three_formulations() -> None:
+    """--motion simulates with each formulation at every tolerance: each takes its own steps, and differences shrink."""
+    shown = run(
+        "compare", "five_bar_elastic", "--no-time", "--only", "lagrange", "--only", "scdd", "--motion", "line", "--duration",
+        "0.2 s", "--tol", "1e-5", "--tol", "1e-3", "--json",
+    )  # fmt: skip
     assert shown.exit_code == 0, shown.output
-    gaps = json.loads(shown.stdout)["rows"][1]["motion"]
-    assert gaps["position"] < 1e-9
-    assert np.all(np.array(list(gaps.values())) < 1e-5)
+    reference, *others = json.loads(shown.stdout)["rows"]
+    assert reference["integrated"] == "2 of 6 coordinates, closed form"
+    for row in others:
+        coarse, fine = row["moved"]
+        assert row["integrated"].startswith("4 of 6 coordinates, ")
+        assert (coarse["tolerance"], fine["tolerance"]) == (1e-3, 1e-5)
+        assert coarse["steps"] < fine["steps"] != reference["moved"][1]["steps"]
+        assert 0 < fine["differences"]["acceleration"] < 0.5 * coarse["differences"]["acceleration"]
+        assert fine["closure"] < 1e-5 and fine["differences"]["position"] < 1e-5
+    assert others[0]["moved"] != others[1]["moved"]
+
+
+def test_a_motion_that_a_formulation_does_not_integrate_is_said(capsys: pytest.CaptureFixture[str]) -> None:
+    """Why a formulation refuses a motion stands where its numbers would be."""
+    models = {f: pipeline.load("five_bar_elastic", formulation=f) for f in ("newton_euler", "scdd")}
+    found = compare(models, timed=False, motions={"newton_euler": [], "scdd": "no inertia of its own"})
+    assert [row.integrated for row in found.rows] == ["", "no inertia of its own"]
+    print_comparison(found)
+    assert "scdd: no inertia of its own" in capsys.readouterr().out

@@ -175,6 +175,17 @@ def _edge(values: Array, pick: Any) -> float | None:
 
 
 @dataclass(frozen=True)
+class Moved:
+    """A motion by one formulation at one tolerance, beside the reference at the same tolerance."""
+
+    tolerance: float
+    steps: int
+    evaluations: int
+    closure: float  # largest opening of any loop, m or rad
+    differences: dict[str, float]  # signal -> its largest difference, relative to the signal's largest value
+
+
+@dataclass(frozen=True)
 class Compared:
     """One formulation beside the reference. Differences are relative to the largest entry; an order is the power of the
     deformation with which a difference shrinks, None where it is rounding."""
@@ -191,7 +202,8 @@ class Compared:
     operations: int | None = None  # of the tree's forces, as derived
     forward_operations: int | None = None  # of its own forward model, as derived
     microseconds: float | None = None  # of the tree's forces, compiled
-    motion: dict[str, float] | None = None  # signal of a simulated motion -> its largest difference
+    integrated: str = ""  # which coordinates a motion is integrated in, and what solves the loops; or why it is not
+    moved: tuple[Moved, ...] = ()  # a motion, at one tolerance after the other
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 from scipy.linalg import eigh
@@ -13,7 +13,7 @@ from supple.model.equilibrium import equilibrium, linearise
 from supple.model.model import Model
 from supple.model.posture import close, posture, values
 from supple.model.speed import seconds_per_evaluation
-from supple.results import Compared, Comparison, Simulation
+from supple.results import Compared, Comparison, Moved, Simulation
 
 ROUNDING = 1e-10  # differences below are rounding
 _BENT = {"m": 1e-3, "rad": 1e-2}  # elastic coordinates of the state at which forces are compared
@@ -38,13 +38,14 @@ def compare(
     count: int = 6,
     generated: Mapping[str, int] | None = None,
     timed: bool = True,
-    motions: Mapping[str, Simulation] | None = None,
+    motions: Mapping[str, Sequence[Simulation] | str] | None = None,
 ) -> Comparison:
     """The formulations of one robot, each beside the first.
 
     models: formulation -> its Model, or why it does not take the robot. M and f are compared at a moving, bent and closed
     state near the pose, and with half the deformation: the exponent with which a difference shrinks is its order.
-    generated: operations of the forward models, where there are any; motions: one motion, simulated by each formulation."""
+    generated: operations of the forward models, where there are any; motions: one motion, simulated by each formulation at
+    the same tolerances, or why a formulation does not integrate it."""
     taken = {name: m for name, m in models.items() if isinstance(m, Model)}
     if not taken:
         raise SuppleError("no formulation takes this robot")
@@ -66,7 +67,7 @@ def compare(
                 name, EXPECTED.get(name, ""), "", gaps[0][0], gaps[0][1], _order([g[0] for g in gaps]),
                 _order([g[1] for g in gaps]), tuple(frequencies[name]),
                 _largest(frequencies[name], frequencies[reference]), f.operations, (generated or {}).get(name),
-                None if seconds is None else 1e6 * seconds, _motion_gaps(name, reference, motions or {}),
+                None if seconds is None else 1e6 * seconds, *_moved(name, reference, motions or {}),
             )
         )  # fmt: skip
     pose = dict(zip(first.names, map(float, values(first, q)), strict=True))
@@ -123,11 +124,27 @@ def _largest(found: Array, true: Array) -> float:
     return float((np.abs(found - true) / np.maximum(np.abs(true), 1e-9)).max(initial=0))
 
 
-def _motion_gaps(name: str, reference: str, motions: Mapping[str, Simulation]) -> dict[str, float] | None:
+def _moved(
+    name: str, reference: str, motions: Mapping[str, Sequence[Simulation] | str]
+) -> tuple[str, tuple[Moved, ...]]:  # fmt: skip
+    """What a formulation integrates (or why not), and the motion at every tolerance beside the reference's."""
+    own, true = motions.get(name, ()), motions.get(reference, ())
+    if isinstance(own, str):
+        return own, ()
+    if not own or isinstance(true, str):
+        return "", ()
+    made = tuple(
+        Moved(
+            float(x.summary["tolerance"]), int(x.summary["steps"]), int(x.summary["evaluations"]),
+            float(x.summary["worst_closure"]), _motion_gaps(x, y),
+        )
+        for x, y in zip(own, true, strict=True)
+    )  # fmt: skip
+    return f"{own[0].summary['integrated']}, {own[0].summary['model']}", made
+
+
+def _motion_gaps(found: Simulation, true: Simulation) -> dict[str, float]:
     """Largest difference of every signal, relative to the signal's largest value, over the time both have."""
-    if name not in motions or reference not in motions:
-        return None
-    found, true = motions[name], motions[reference]
     gaps = {}
     for key, signal in true.signals.items():
         if key not in found.signals or key == "closure" or signal.values.dtype.kind != "f":

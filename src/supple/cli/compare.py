@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from supple.cli.motion import duration_option
 from supple.cli.options import assembly_option, at_option, json_option, pose_numbers, print_json, set_option
 from supple.errors import SuppleError
 
@@ -23,12 +24,15 @@ if TYPE_CHECKING:
 @assembly_option
 @click.option("--only", multiple=True, metavar="NAME", help="Only these formulations beside the first (repeatable).")
 @click.option("--motion", metavar="NAME", help="Simulate a motion of the robot file with each formulation too.")
+@click.option("--tol", type=float, multiple=True, metavar="NUMBER", help="Tolerance of the motion (repeatable; default: the "
+              "usual one of simulate, a tenth and a hundredth of it).")  # fmt: skip
+@duration_option
 @click.option("--no-time", is_flag=True, help="Do not compile and time the Functions.")
 @click.option("--plot", type=click.Path(path_type=Path), help="Picture of differences and costs (.png, .svg, .pdf).")
 @json_option
 def compare(
     robot: str, at: dict[str, Value], settings: dict[str, str], assembly: str | None, only: tuple[str, ...],
-    motion: str | None, no_time: bool, plot: Path | None, as_json: bool,
+    motion: str | None, tol: tuple[float, ...], duration: float | None, no_time: bool, plot: Path | None, as_json: bool,
 ) -> None:  # fmt: skip
     """Formulations side by side: matrices, forces, frequencies, how they differ, and what they cost."""
     from supple import pipeline
@@ -43,7 +47,7 @@ def compare(
     reference = models[first]
     assert not isinstance(reference, str)
     taken = [name for name, model in models.items() if not isinstance(model, str)]
-    motions = None if motion is None else {name: _moved(robot, settings, motion, name) for name in taken}
+    motions = None if motion is None else _motions(robot, settings, motion, taken, tol, duration)
     result = run(
         models, pose_numbers(reference.mechanism, at), assembly=assembly, generated=_generated(models), timed=not no_time,
         motions=motions,
@@ -88,7 +92,11 @@ def _generated(models: dict[str, Model | str]) -> dict[str, int]:
     return made
 
 
-def _moved(robot: str, settings: dict[str, str], motion: str, formulation: str) -> Simulation:
+def _motions(
+    robot: str, settings: dict[str, str], motion: str, formulations: list[str], tolerances: tuple[float, ...],
+    duration: float | None,
+) -> dict[str, list[Simulation] | str]:  # fmt: skip
+    """A motion by each formulation at every tolerance, loosest first, or why a formulation does not integrate it."""
     from supple import pipeline
     from supple.analyses.simulate import simulate
     from supple.backends.stepper import Settings
@@ -96,6 +104,15 @@ def _moved(robot: str, settings: dict[str, str], motion: str, formulation: str) 
     from supple.simulation.simulator import simulator
 
     read = read_motion(pipeline.describe(robot, settings), motion)
-    made = simulator(robot, read, settings=settings, formulation=formulation)
-    same_steps = Settings(step=min(1e-3, made.duration / 1000), newton=1e-10)  # so that only the equations differ
-    return simulate(made, same_steps)
+    made: dict[str, list[Simulation] | str] = {}
+    for name in formulations:
+        try:
+            own = simulator(robot, read, settings=settings, formulation=name, duration=duration)
+            usual = own.scaled(Settings()).tolerance
+            wanted = sorted(tolerances or (usual, usual / 10, usual / 100), reverse=True)
+            made[name] = [simulate(own, Settings(tolerance=tol)) for tol in wanted]
+        except SuppleError as reason:
+            if name == formulations[0]:
+                raise
+            made[name] = str(reason)
+    return made

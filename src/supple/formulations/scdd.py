@@ -13,17 +13,18 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from supple.expr.derivative import pull_back
 from supple.expr.elimination import factored, solved
 from supple.expr.function import Array, Function, function, symbols
 from supple.expr.node import Expr, Scalar, mul
 from supple.expr.substitution import estimates, substituted
-from supple.expr.vector import matvec, minus, plus, scale, zeros
+from supple.expr.vector import matvec, minus, plus, scale, vector, zeros
 from supple.formulations.affine import Unsupported
 from supple.formulations.chains import chains
 from supple.formulations.equations import Equations
 from supple.formulations.independent import split
 from supple.formulations.kinematics import Kinematics
-from supple.formulations.lagrangian import Matrices, energy_equations, matrices, saddle
+from supple.formulations.lagrangian import Matrices, energy_equations, load_power, matrices, saddle
 from supple.formulations.loops import closure_function
 from supple.robot.mechanism import Mechanism
 
@@ -141,16 +142,22 @@ def _positions(mechanism: Mechanism) -> list[int]:
     return made
 
 
-def printed_model(mechanism: Mechanism) -> Function:
+def printed_model(mechanism: Mechanism, *, loads: bool = False) -> Function:
     """One evaluation as printed: q v tau lam g -> a, lam, with the lam of the previous evaluation on the right.
 
     (34) accelerations of every chain; then, for the next evaluation, the passive coordinates from the loops, (35) the
-    virtual torques of the passive joints and (39) the forces that take their place: J_p^T lam = tau_p."""
+    virtual torques of the passive joints and (39) the forces that take their place: J_p^T lam = tau_p. `loads` adds an
+    input w: wrenches at the named points, shared by the branches at once (40) and added to the late forces (41)."""
     m = matrices(mechanism)
     tau, lam = symbols("tau", len(mechanism.indices("active"))), symbols("lam", mechanism.equations)
     loops = _loops(m)
     a = zeros(mechanism.nv)
     force = plus(_driven(m, tau), matvec(m.J.T, lam))
+    inputs = {**m.inputs(tau=tau), "lam": lam}
+    if loads:
+        inputs["w"] = symbols("w", (len(mechanism.points), 6))
+        load = pull_back(vector(load_power(Kinematics(mechanism, m.s), inputs["w"])), vector(1), m.s.v)
+        force = plus(force, load, matvec(m.J.T, carried(loops, load)))
     try:
         for chain in chains(mechanism):
             own = list(chain.v)
@@ -158,7 +165,13 @@ def printed_model(mechanism: Mechanism) -> Function:
     except ZeroDivisionError as reason:
         raise Unsupported("a chain with a motion that no mass resists") from reason
     found = _next_forces(loops, a)
-    return function("as_printed", {**m.inputs(tau=tau), "lam": lam}, {"a": a, "lam": found})
+    return function("as_printed", inputs, {"a": a, "lam": found})
+
+
+def carried(loops: Loops, load: Array) -> Array:
+    """Loop forces with which branches carry a load of the tree without work on their passive joints (eqs. 27-29, 40):
+    what a branch cannot hold by itself, the others do."""
+    return scale(-1, loops.solve_transposed(load[loops.dependent]))
 
 
 def _next_forces(loops: Loops, a: Array) -> Array:

@@ -217,6 +217,7 @@ def _coupled(
     model: Model, source: Equations, q: Array, split: Split, way: Way, places: Sequence[Place]
 ) -> tuple[dict[str, Any], Split]:
     """The Functions of a plant all of whose coordinates are integrated, and its Split."""
+    _check_size(source.mechanism)
     free = tuple(sorted({*split.free, *split.dependent}))
     made: dict[str, Any] = {"coupled": coupled(model, source, q, way, split.rows, split.dependent, free, places)}
     made |= {"tree": _tree(source)} if way.solved == "multipliers" else {}
@@ -247,14 +248,18 @@ def _arranged(mechanism: Mechanism, f: Function, split: Split) -> Function:
     return plant_function("model_accelerations", inputs, {"f": [found[i] for i in split.free], "tau_given": tau})
 
 
-def _tree(equations: Equations) -> Function:
-    """M and c of the virtual tree."""
-    mechanism, f = equations.mechanism, equations.forces
+def _check_size(mechanism: Mechanism) -> None:
     if mechanism.nv > _LARGEST_TREE:
         raise SuppleError(
             f"{mechanism.name} has no closed form of its accelerations and {mechanism.nv} coordinates, too many for its "
             f"mass matrix to be compiled (at most {_LARGEST_TREE}); use fewer elements or a reduced body"
         )
+
+
+def _tree(equations: Equations) -> Function:
+    """M and c of the virtual tree."""
+    f = equations.forces
+    _check_size(equations.mechanism)
     still = dict.fromkeys(f.inputs["lam"].ravel(), 0) | dict.fromkeys(f.inputs["a"].ravel(), 0)
     c = substituted(f.outputs["f"] + f.outputs["coulomb"], still)
     column = equations.inertia

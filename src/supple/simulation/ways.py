@@ -11,7 +11,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.linalg import LinAlgError, cho_factor
 
 from supple.backends.plant import Coupled, Part, Place, plant_function
 from supple.errors import SuppleError
@@ -26,6 +25,7 @@ from supple.model.model import Model
 
 GAIN = 100.0  # 1/s, of Baumgarte's feedback of gaps
 _QUICK = ("fold", "signs")
+_SINGULAR = 1e-13  # smallest eigenvalue of a mass matrix with a unit diagonal
 
 
 @dataclass(frozen=True)
@@ -93,12 +93,13 @@ def coupled(
 ) -> Coupled:  # fmt: skip
     """The coupling of a robot near the posture q; `equations` may hold kept parameters."""
     parts: tuple[Part, ...] = ()
-    if way.solved != "multipliers":
-        parts = tuple(_part(equations, n, list(chain.v)) for n, chain in enumerate(chains(equations.mechanism), 1))
-        _check_chains(model, q, parts, free, way)
     tied = tuple(dependent) if way.solved == "printed" else ()
-    if tied:
-        _check_printed(model, q, parts, tied, free, rows)
+    if way.solved != "multipliers":
+        own = [list(chain.v) for chain in chains(equations.mechanism)]
+        _check_chains(model, q, own, free, way)
+        if tied:
+            _check_printed(model, q, own, tied, free, rows)
+        parts = tuple(_part(equations, n, v) for n, v in enumerate(own, 1))
     gap = _gap(equations) if way.gain else None
     moved = _movable(model, dependent, free, tied) if way.projected else ()
     return Coupled(
@@ -151,26 +152,25 @@ def _part(equations: Equations, number: int, own: list[int]) -> Part:
 # Robots that a way does not take ---------------------------------------------------------------------------------------
 
 
-def _solved_for(part: Part, free: Sequence[int]) -> list[int]:
-    return [k for k in part.v if k in set(free) - set(part.light)]
+def _solved_for(M: Array, own: Sequence[int], free: Sequence[int]) -> list[int]:
+    """Coordinates that a chain is solved for by itself: those that are not given and move some mass."""
+    return [k for k in own if k in set(free) and M[k].any()]
 
 
-def _check_chains(model: Model, q: Array, parts: Sequence[Part], free: Sequence[int], way: Way) -> None:
+def _check_chains(model: Model, q: Array, parts: Sequence[Sequence[int]], free: Sequence[int], way: Way) -> None:
     """Every chain has to have inertia by itself."""
     M = model.mass(q)
     for part in parts:
-        own = _solved_for(part, free)
-        size = 1.0 / np.sqrt(np.maximum(np.diag(M)[own], 1e-300))
-        try:
-            cho_factor(M[np.ix_(own, own)] * np.outer(size, size) - 1e-13 * np.eye(len(own)))
-        except LinAlgError:
-            shapes = np.linalg.eigh(M[np.ix_(own, own)])[1]
+        own = _solved_for(M, part, free)
+        size = 1.0 / np.sqrt(np.diag(M)[own])
+        values, shapes = np.linalg.eigh(M[np.ix_(own, own)] * np.outer(size, size))
+        if values.min(initial=1.0) < _SINGULAR:
             worst = model.names[own[int(np.argmax(np.abs(shapes[:, 0])))]]
             raise SuppleError(
                 f"{model.mechanism.name}: scdd solves every chain by itself, and without the others nothing has inertia "
                 f"against the motion of {worst!r}; use another formulation"
-            ) from None
-    light = [model.names[k] for part in parts for k in part.light if k in free]
+            )
+    light = [model.names[k] for k in free if not M[k].any()]
     if way.solved == "printed" and light:
         raise SuppleError(
             f"{model.mechanism.name}: scdd as printed knows no coordinate without inertia, as {light[0]!r} is; choose "
@@ -179,7 +179,7 @@ def _check_chains(model: Model, q: Array, parts: Sequence[Part], free: Sequence[
 
 
 def _check_printed(
-    model: Model, q: Array, parts: Sequence[Part], tied: Sequence[int], free: Sequence[int], rows: Sequence[int]
+    model: Model, q: Array, parts: Sequence[Sequence[int]], tied: Sequence[int], free: Sequence[int], rows: Sequence[int]
 ) -> None:
     """As printed, loop forces have to follow from the passive joints, and their errors have to die away."""
     name, kinds = model.mechanism.name, [c.kind for c in model.mechanism.coordinates]
@@ -198,13 +198,13 @@ def _check_printed(
 
 
 def spread(
-    model: Model, q: Array, parts: Sequence[Part], tied: Sequence[int], free: Sequence[int], rows: Sequence[int]
+    model: Model, q: Array, parts: Sequence[Sequence[int]], tied: Sequence[int], free: Sequence[int], rows: Sequence[int]
 ) -> float:
     """By how much one evaluation as printed multiplies an error of the loop forces: the largest eigenvalue of its map."""
     M, J = model.mass(q), model.jacobian(q)[list(rows)]
     yielded = np.zeros((model.nv, len(rows)))
     for part in parts:
-        own = _solved_for(part, free)
+        own = _solved_for(M, part, free)
         yielded[own] = np.linalg.solve(M[np.ix_(own, own)], J[:, own].T)
     J_p = J[:, list(tied)]
     yielded[list(tied)] = 0.0

@@ -30,16 +30,35 @@ def print_comparison(found: Comparison) -> None:
     for row in found.rows:
         if row.reason:
             out.print(f"{row.formulation}: {escape(row.reason)}")
-    for row in found.rows:
-        if row.motion and row.formulation != found.reference:
-            worst = sorted(row.motion.items(), key=lambda item: -item[1])[:4]
-            listed = ", ".join(f"{escape(name)} {gap:.1e}" for name, gap in worst)
-            out.print(f"motion by {row.formulation}, largest differences: {listed}")
     out.print("order: power of the deformation, of what is expected; ops, us: of f; forward: of that model", style="dim")
     shown = next(row for row in found.rows if row.formulation == found.reference)
     if shown.frequencies_hz:
         listed = ", ".join(f"{f:.5g}" for f in shown.frequencies_hz)
         out.print(f"lowest frequencies, actuators held, Hz: {listed}")
+    if any(row.integrated for row in found.rows):
+        _print_motions(found, out)
+
+
+_SHOWN = ("position", "acceleration", "tau")
+
+
+def _print_motions(found: Comparison, out: Console) -> None:
+    """Steps of every formulation, and its largest differences from the reference, at every tolerance."""
+    title = f"motion: largest relative differences from {found.reference} at the same tolerance"
+    table = Table(title=title, title_justify="left", box=None, pad_edge=False, header_style="bold")
+    table.add_column("formulation", no_wrap=True)
+    for name in ("tol", "steps", "evaluations", "position", "acceleration", "tau", "loops"):
+        table.add_column(name, justify="right", no_wrap=True)
+    for row in found.rows:
+        for n, moved in enumerate(row.moved):
+            gaps = ["-" if row.formulation == found.reference else _small(moved.differences.get(x)) for x in _SHOWN]
+            name = "" if n else row.formulation
+            cells = [f"{moved.tolerance:.0e}", str(moved.steps), str(moved.evaluations), *gaps, _small(moved.closure)]
+            table.add_row(name, *cells)
+    out.print(table)
+    for row in found.rows:
+        if row.integrated:
+            out.print(f"{row.formulation}: {escape(row.integrated)}")
 
 
 def _cells(row: Compared) -> list[str]:
