@@ -105,11 +105,12 @@ def _motions(
 
     read = read_motion(pipeline.describe(robot, settings), motion)
     made: dict[str, list[Simulation] | str] = {}
+    wanted = sorted(tolerances, reverse=True)
     for name in formulations:
         try:
             own = simulator(robot, read, settings=settings, formulation=name, duration=duration)
             usual = own.scaled(Settings()).tolerance
-            wanted = sorted(tolerances or (usual, usual / 10, usual / 100), reverse=True)
+            wanted = wanted or [usual, usual / 10, usual / 100]  # those of the first, for all
             made[name] = [simulate(own, Settings(tolerance=tol)) for tol in wanted]
         except SuppleError as reason:
             if name == formulations[0]:
