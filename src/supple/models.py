@@ -294,6 +294,7 @@ def _flexible(body: Body, name: str, new: Callable[[str], Expr]) -> Body:
     if not is_zero(body.mass):
         factor = new(f"inertia {name}")
         changed = {key: getattr(body, key) * factor for key in inertial} | {"mass": body.mass * factor}
+        changed["shortened"] = tuple(replace(t, G=t.G * factor) for t in body.shortened)
     changed["K_ee"] = body.K_ee * new(f"stiffness {name}")
     if not is_zero(body.D_ee):
         changed["D_ee"] = body.D_ee * new(f"damping {name}")

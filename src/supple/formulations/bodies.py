@@ -18,10 +18,10 @@ import numpy as np
 
 from supple.expr.function import Array
 from supple.expr.node import Expr, Scalar, add, mul
-from supple.expr.vector import dot, is_zero
+from supple.expr.vector import dot, is_zero, matvec, zeros
 from supple.formulations.polynomial import Polynomial
 from supple.formulations.quadratic import Id, Quadratic
-from supple.robot.bodies.record import Body, Marker, hat
+from supple.robot.bodies.record import Body, Marker, Shortened, Shortening, axial, eye, hat
 
 Ring = Any  # Polynomial or expression
 
@@ -49,7 +49,17 @@ def port_of(key: int, marker: Marker, taken: set[int], planar: bool) -> Port | N
         return None
     if not np.allclose((Gamma.T @ Gamma).astype(float), np.eye(len(columns)), atol=1e-12):
         return None
+    if not all(_stretches(s, Gamma, columns, components) for s in marker.shortening):
+        return None
     return Port(key, marker, columns, components, Gamma.T)
+
+
+def _stretches(s: Shortening, Gamma: Array, columns: tuple[int, ...], components: tuple[int, ...]) -> bool:
+    """Whether a node is drawn back along the one coordinate of its own that shortens nothing: a beam's stretch."""
+    axis = np.concatenate([s.axis, zeros(3)])[list(components)]
+    along = (Gamma.T @ axis).astype(float)
+    k = int(np.abs(along).argmax())
+    return abs(abs(along[k]) - 1) < 1e-12 and is_zero(s.G[columns[k]])
 
 
 @dataclass(frozen=True)
@@ -76,8 +86,9 @@ def body_quadratic(
     def shown(x: Ring) -> Scalar:
         return x.expression(rates) if isinstance(x, Polynomial) else x
 
-    M, c = _inertia(body, ring)
-    L, bias = _nodal_map(body, ids, ring, ports, owned, first, planar)
+    M, c = _inertia(body, ring, [_shortened(t, now, lift) for t in body.shortened])
+    places = [node_place(p.marker, ring, [_drawn_back(s, now, lift) for s in p.marker.shortening]) for p in ports]
+    L, bias = _nodal_map(body, ids, places, ports, owned, first, planar)
     elastic = [add(dot(body.K_ee[k], now.q), dot(body.D_ee[k], now.qd)) for k in range(len(now.q))]
     ML = [[_dot(M[i], L[:, b]) for b in range(len(ids))] for i in range(len(M))]
     load = [c[i] + _dot(M[i], bias) for i in range(len(M))]
@@ -108,12 +119,38 @@ def _bare(x: Expr) -> Expr:
     return x.args[0] if x.op == "neg" else x
 
 
-def _inertia(body: Body, now: Motion) -> tuple[Array, Array]:
+@dataclass(frozen=True)
+class Back:
+    """What a matrix G of shortening comes to: G q, half of q.G q, and qd.G qd, each a symbol of its own."""
+
+    g: Array
+    half: Ring
+    squared: Ring
+
+    def rate(self, qd: Array) -> Ring:
+        return _dot(self.g, qd)
+
+
+def _back(G: Array, now: Motion, lift: Callable[[Scalar], Ring]) -> Back:
+    g = matvec(G, now.q)
+    half, squared = mul(Fraction(1, 2), dot(now.q, g)), dot(now.qd, matvec(G, now.qd))
+    return Back(np.array([lift(x) for x in g], dtype=object), lift(half), lift(squared))
+
+
+def _drawn_back(s: Shortening, now: Motion, lift: Callable[[Scalar], Ring]) -> tuple[Shortening, Back]:
+    return s, _back(s.G, now, lift)
+
+
+def _shortened(t: Shortened, now: Motion, lift: Callable[[Scalar], Ring]) -> tuple[Shortened, Back]:
+    return t, _back(t.G, now, lift)
+
+
+def _inertia(body: Body, now: Motion, second: Sequence[tuple[Shortened, Back]] = ()) -> tuple[Array, Array]:
     """M over (a, alpha, qdd), and the forces of velocity."""
     n, Q, V, W = len(body.coordinates), now.q, now.qd, now.w
     MS = [body.MS_r[j] + _dot(body.MS_de[j], Q) for j in range(3)]
     inertia = body.I_rr
-    MS_re = body.beta.copy()
+    MS_de, MS_re = body.MS_de.copy(), body.beta.copy()
     G = []
     for k in range(n):
         own = _symmetric(body.I_re[k])
@@ -125,17 +162,29 @@ def _inertia(body: Body, now: Motion) -> tuple[Array, Array]:
                 MS_re[:, k] = MS_re[:, k] + body.lam[i, k] * Q[i]
         inertia = inertia + (G_k + own) * Q[k]
         G.append(G_k)
+    c = np.full(6 + n, 0, dtype=object)
+    for t, back in second:
+        S, arm = _symmetric(np.trace(t.dyad) * eye() - t.dyad), axial(t.dyad)
+        inertia = inertia - S * (back.half * 2)
+        for j in range(3):
+            MS[j] = MS[j] - _dot([t.first[j]], [back.half])
+            c[j] = c[j] - _dot([t.first[j]], [back.squared])
+            c[3 + j] = c[3 + j] - _dot([arm[j]], [back.squared])
+        for k in range(n):
+            if not _none(back.g[k]):
+                G[k] = G[k] - S * back.g[k]
+                MS_de[:, k] = MS_de[:, k] - t.first * back.g[k]
+                MS_re[:, k] = MS_re[:, k] - arm * back.g[k]
     M = np.full((6 + n, 6 + n), 0, dtype=object)
     H = hat(MS)
     M[:3, 3:6], M[3:6, :3], M[3:6, 3:6] = H.T, H, inertia
-    M[:3, 6:], M[6:, :3] = body.MS_de, body.MS_de.T
+    M[:3, 6:], M[6:, :3] = MS_de, MS_de.T
     M[3:6, 6:], M[6:, 3:6], M[6:, 6:] = MS_re, MS_re.T, body.M_ee
     for j in range(3):
         M[j, j] = body.mass
-    c = np.full(6 + n, 0, dtype=object)
-    drift = [_dot(body.MS_de[j], V) * 2 for j in range(3)]
-    c[:3] = _cross(W, [x + y for x, y in zip(_cross(W, MS), drift, strict=True)])
-    c[3:6] = _cross(W, [_dot(inertia[j], W) + _dot(MS_re[j], V) for j in range(3)])
+    drift = [_dot(MS_de[j], V) * 2 for j in range(3)]
+    c[:3] = c[:3] + _array(_cross(W, [x + y for x, y in zip(_cross(W, MS), drift, strict=True)]))
+    c[3:6] = c[3:6] + _array(_cross(W, [_dot(inertia[j], W) + _dot(MS_re[j], V) for j in range(3)]))
     for k in range(n):
         Gw = [_dot(G[k][j], W) for j in range(3)]
         c[3:6] = [x + y * V[k] * 2 for x, y in zip(c[3:6], Gw, strict=True)]
@@ -144,10 +193,17 @@ def _inertia(body: Body, now: Motion) -> tuple[Array, Array]:
     return M, c
 
 
+def _array(x: Sequence[Ring]) -> Array:
+    made = np.empty(len(x), dtype=object)
+    made[:] = x
+    return made
+
+
 def _nodal_map(
-    body: Body, ids: list[Id], now: Motion, ports: Sequence[Port], owned: set[int], first: int, planar: bool
-) -> tuple[Array, list[Ring]]:
-    """L and l of (a, alpha, qdd) = L ids + l."""
+    body: Body, ids: list[Id], places: Sequence[tuple[list[Ring], list[Ring]]], ports: Sequence[Port], owned: set[int],
+    first: int, planar: bool,
+) -> tuple[Array, list[Ring]]:  # fmt: skip
+    """L and l of (a, alpha, qdd) = L ids + l; nodes as if bending did not draw them back (see `Folding.body`)."""
     n = len(body.coordinates)
     at = {x: i for i, x in enumerate(ids)}
     L = np.full((6 + n, len(ids)), 0, dtype=object)
@@ -157,8 +213,7 @@ def _nodal_map(
     for k in range(n):
         if k not in owned:
             L[6 + k, at["e", first + k]] = 1
-    for port in ports:
-        r, swing = node_motion(port.marker, now)
+    for port, (r, swing) in zip(ports, places, strict=True):
         H = hat(r)
         for row, k in enumerate(port.columns):
             for col, component in enumerate(port.components):
@@ -177,8 +232,18 @@ def _nodal_map(
 
 def node_motion(marker: Marker, now: Motion) -> tuple[list[Ring], list[Ring]]:
     """Position of a node and its acceleration for resting accelerations: w x (w x r + 2 qd)."""
+    return node_place(marker, now, [_drawn_back(s, now, _same) for s in marker.shortening])
+
+
+def node_place(
+    marker: Marker, now: Motion, second: Sequence[tuple[Shortening, Back]]
+) -> tuple[list[Ring], list[Ring]]:
+    """node_motion with the shortening given in symbols of its own."""
     r = [marker.position[j] + _dot(marker.Phi_d[j], now.q) for j in range(3)]
     rate = [_dot(marker.Phi_d[j], now.qd) for j in range(3)]
+    for s, back in second:
+        r = [x - _dot([y], [back.half]) for x, y in zip(r, s.axis, strict=True)]
+        rate = [x - _dot([y], [back.rate(now.qd)]) for x, y in zip(rate, s.axis, strict=True)]
     return r, _cross(now.w, [x + y * 2 for x, y in zip(_cross(now.w, r), rate, strict=True)])
 
 

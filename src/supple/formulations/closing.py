@@ -98,7 +98,7 @@ class Closing(Folding):
             return shifted(shifted(slots[:3], across(slots[3:], rho)), cross(w, cross(w, rho))) + slots[3:]
         m = self.kin.marker(anchor)
         rho = minus(m.r, c)
-        swing = cross(w, plus(cross(w, rho), scale(2, m.v_e)))
+        swing = plus(cross(w, plus(cross(w, rho), scale(2, m.v_e))), m.inward)
         a, alpha = self._bent(anchor.frame, m, shifted(shifted(slots[:3], across(slots[3:], rho)), swing), slots[3:])
         return a + alpha
 

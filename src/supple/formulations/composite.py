@@ -119,6 +119,7 @@ class Composite(Closing):
             frame, now = self.m.frames[j], self.kin.motions[j]
             a = self._swung(a, alpha, R, w, now.marker.r, now.marker.v_e)
             if frame.parent >= 0 and not self._rigid_place(frame.marker):
+                a = shifted(a, matvec(R, now.marker.inward))
                 first = self.m.frames[frame.parent].ev.start
                 qdd = [Affine(0, {("e", first + k): 1}) for k in range(now.marker.Phi_d.shape[1])]
                 a = shifted(a, turned(R, [combined(row, qdd) for row in now.marker.Phi_d]))

@@ -15,7 +15,7 @@ from supple.expr.function import Array
 from supple.expr.node import Scalar, add, mul, sub
 from supple.expr.vector import cross, cross_matrix, dot, is_zero, matmul, matvec, plus, vector
 from supple.formulations.equations import Equations
-from supple.formulations.erls_record import record, weight_energy
+from supple.formulations.erls_record import record, shortening_energy, weight_energy
 from supple.formulations.kinematics import State, state
 from supple.formulations.lagrangian import lagrange_terms
 from supple.formulations.link_system import LinkMotion, LinkSystem
@@ -79,4 +79,5 @@ def _energies(body: Moments, link: LinkMotion) -> Energies:
     T2 = add(T2, add(contract(W1, matmul(W1, body.S0) * HALF + bent), dot(psi, swing)))
     T2 = add(T2, contract(W0, matmul(W0, body.second(e, e)) * HALF))
     T2 = add(T2, contract(W0.T, body.second(e, ed)))
+    T2 = add(T2, shortening_energy(body, link))
     return T0, T1, add(T2, mul(HALF, dot(ed, matvec(body.M, ed))) if not is_zero(ed) else 0)

@@ -8,6 +8,7 @@ nodal equilibrium), both with the whole of eqs. (8) and (13). In link axes, with
                   B = C + [chi] + 2 [psi][w] + [phi] C
 
 psi and chi are the first and second rate of phi, [x] is the cross product matrix. C is the paper's R^T R'', w x its R^T R'.
+Rotary inertia of sections and the shortening of bent beams, which the paper has not, come in by their energies.
 Joints are compatible from the start: see `link_system`. See docs/erls_compatible.md for what is kept beyond the print.
 """
 
@@ -17,10 +18,10 @@ from dataclasses import dataclass
 
 from supple.expr.derivative import pull_back
 from supple.expr.function import Array, symbols
-from supple.expr.node import Scalar, add, mul
+from supple.expr.node import Scalar, add, mul, sub
 from supple.expr.vector import cross, cross_matrix, dot, matmul, matvec, minus, plus, scale, vector
 from supple.formulations.equations import Equations
-from supple.formulations.erls_record import record
+from supple.formulations.erls_record import record, shortening_energy, shortening_weight
 from supple.formulations.kinematics import State, state
 from supple.formulations.lagrangian import lagrange_terms
 from supple.formulations.link_system import LinkMotion, LinkSystem
@@ -35,19 +36,19 @@ def erls_compatible(mechanism: Mechanism) -> Equations:
     virtual = symbols("virtual", mechanism.nv)
     tried = LinkSystem(mechanism, State(s.q, virtual, s.a, s.g))
     power: Scalar = 0
-    rotary: Scalar = 0
+    beyond: Scalar = 0  # energies of what the paper has not
     kinetic: list[Scalar] = []
-    for frame, link, trial in zip(mechanism.frames, links.motions, tried.motions, strict=True):
+    for index, (frame, link, trial) in enumerate(zip(mechanism.frames, links.motions, tried.motions, strict=True)):
         body = moments(frame.body)
         if body is None:
             kinetic.append(0)
             continue
         moving, shaken = Velocity(link), Velocity(trial)
         power = add(power, _virtual_power(body, link, moving, shaken, s.g))
-        own = rotary_energy(body, link, moving)
-        rotary = add(rotary, own)
+        own = add(rotary_energy(body, link, moving), shortening_energy(body, link))
+        beyond = add(beyond, sub(own, shortening_weight(links, index, body)))
         kinetic.append(add(_kinetic(body, link, moving), own))
-    inertial = plus(pull_back(vector(power), vector(1), virtual), lagrange_terms(links, rotary))
+    inertial = plus(pull_back(vector(power), vector(1), virtual), lagrange_terms(links, beyond))
     return record("erls_compatible", links, inertial, kinetic, "projection")
 
 

@@ -9,13 +9,13 @@ import numpy as np
 from supple.expr.derivative import directional, pull_back, push_forward
 from supple.expr.function import Array, Function, function, symbols
 from supple.expr.node import Expr, Scalar, add, mul
-from supple.expr.vector import cross, dot, is_zero, matmul, matvec, minus, plus, scale, vector, zeros
+from supple.expr.vector import cross, cross_matrix, dot, is_zero, matmul, matvec, minus, plus, scale, vector, zeros
 from supple.formulations.equations import Equations
 from supple.formulations.kinematics import inputs, small_rotation
 from supple.formulations.lagrangian import along_velocities
-from supple.formulations.link_system import LinkSystem
+from supple.formulations.link_system import LinkMotion, LinkSystem
 from supple.formulations.loops import closure_rows
-from supple.formulations.moments import HALF, Moments, moments
+from supple.formulations.moments import HALF, Moments, contract, moments
 from supple.formulations.observed import coulomb_friction, displacement, only, outline_function
 from supple.robot.mechanism import Anchor
 
@@ -128,10 +128,18 @@ def _outline(links: LinkSystem) -> Function:
         at = links.section(Anchor(frame.parent, frame.marker))
         return (at.o + at.d).x
 
-    return outline_function(links.mechanism, links.state.q, links.place, foot, place)
+    return outline_function(links.mechanism, links.state.q, links.drawn, foot, place)
 
 
 # Energies ------------------------------------------------------------------------------------------------------------
+
+
+def shortening_energy(body: Moments, link: LinkMotion) -> Scalar:
+    """Kinetic energy of the velocities of second order, w x u + u', with those of the rigid link, V + w x r."""
+    (s, J), (sd, Jd) = body.shortened(link.e), body.shortening(link.e, link.ed)
+    w, V = link.inside(link.spin), link.inside(link.o.rate)
+    W = cross_matrix(w)
+    return add(dot(V, plus(cross(w, s), sd)), contract(W, matmul(W, J.T) + Jd.T))
 
 
 def weight_energy(links: LinkSystem, index: int, body: Moments) -> Scalar:
@@ -141,7 +149,13 @@ def weight_energy(links: LinkSystem, index: int, body: Moments) -> Scalar:
     place = plus(
         scale(body.mass, plus(link.o.x, link.d.x)), arm, cross(link.phi.x, arm), matvec(link.R, matvec(body.s, link.e))
     )
-    return mul(-1, dot(links.state.g, place))
+    return add(mul(-1, dot(links.state.g, place)), shortening_weight(links, index, body))
+
+
+def shortening_weight(links: LinkSystem, index: int, body: Moments) -> Scalar:
+    """Energy of the displacements of second order in the field of gravity."""
+    link = links.motion(index)
+    return mul(-1, dot(links.state.g, matvec(link.R, body.shortened(link.e)[0])))
 
 
 def _energy(links: LinkSystem, kinetic: Sequence[Scalar]) -> Function:

@@ -12,6 +12,7 @@ from supple.expr.node import Expr, Scalar, add, mul, sub
 from supple.expr.vector import (
     cross,
     cross_matrix,
+    dot,
     identity,
     is_zero,
     matmul,
@@ -23,7 +24,7 @@ from supple.expr.vector import (
     zeros,
 )
 from supple.formulations.affine import Affine, Unsupported, across, along, combined, friction, shifted, turned
-from supple.formulations.bodies import Motion, Port, body_quadratic, port_of
+from supple.formulations.bodies import Motion, Port, body_quadratic, node_motion, port_of
 from supple.formulations.kinematics import Kinematics, MarkerMotion, State, state
 from supple.formulations.quadratic import Id, Quadratic
 from supple.robot.bodies.record import Marker, moved
@@ -143,9 +144,40 @@ class Folding:
         ]
         Z = body_quadratic(record, j, frame.ev.start, self.motion(j), ports, self.planar, self._applied(j))
         Z.drop([self.slot(j, k) for k in range(6) if k not in self.alive[j]])
+        self._draw_back(Z, j, ports)
         for port in ports:
             self._port_to_frame(Z, j, port)
         return Z
+
+    def _draw_back(self, Z: Quadratic, i: int, ports: list[Port]) -> None:
+        """Nodes as if bending did not draw them back -> true ones: p = b + axis (g.qdd + qd.G qd) with g = G q."""
+        if not any(p.marker.shortening for p in ports):
+            return
+        now, qdd = self.motion(i), self._elastic_forms(i, ports)
+        forms: dict[Id, Affine] = {("p", p.key, k): Affine(0, {("p", p.key, k): 1}) for p in ports for k in range(3)}
+        for port in ports:
+            for s in port.marker.shortening:
+                back = combined(matvec(s.G, now.q), qdd) + dot(now.qd, matvec(s.G, now.qd))
+                for k in range(3):
+                    if not is_zero(s.axis[k]):
+                        forms["p", port.key, k] += back * s.axis[k]
+        changed = {x: form.form() for x, form in forms.items() if x in Z.rows and len(form.terms) > 1}
+        Z.substitute(changed)
+
+    def _elastic_forms(self, i: int, ports: list[Port]) -> list[Affine]:
+        """Accelerations of the elastic coordinates of frame i's body that shorten it, from those of its nodes."""
+        frame, now = self.m.frames[i], self.motion(i)
+        own = [Affine(0, {self.slot(i, k): 1}) if k in self.alive[i] else Affine() for k in range(6)]
+        qdd = [Affine(0, {("e", k): 1}) for k in range(frame.ev.start, frame.ev.stop)]
+        for port in ports:
+            r, swing = node_motion(port.marker, now)
+            node = [Affine(0, {("p", port.key, k): 1}) for k in range(6)]
+            carried = shifted(shifted(own[:3], across(own[3:], vector(*r))), swing)
+            turned_by = own[3:] if self.planar else [Affine()] * 3  # a spatial node keeps its rotation relative
+            relative = [x + y * -1 for x, y in zip(node, carried + turned_by, strict=True)]
+            for row, column in enumerate(port.columns):
+                qdd[column] = combined(port.inverse[row], [relative[k] for k in port.components])
+        return qdd
 
     def _applied(self, j: int) -> Array:
         """Forces of the loads on (a, alpha, qdd) of frame j's body."""
@@ -253,7 +285,7 @@ class Folding:
         i = frame.parent
         rho, w = minus(now.marker.r, self.c[i]), self.kin.motions[i].omega
         swing = cross(w, plus(cross(w, rho), scale(2, now.marker.v_e)))
-        at = shifted(shifted(parent[:3], across(parent[3:], rho)), swing)
+        at = shifted(shifted(parent[:3], across(parent[3:], rho)), plus(swing, now.marker.inward))
         spin = parent[3:]
         if not self._rigid_place(frame.marker):
             at, spin = self._bent(i, now.marker, at, spin)
@@ -296,8 +328,8 @@ class Folding:
     def _relative_place(self, frame: Frame) -> bool:
         """Whether all coordinates that move a frame's place are relative ones."""
         taken = {c for k, p in self.ports.items() if self.m.frames[k].parent == frame.parent for c in p.columns}
-        Phi = np.concatenate([frame.marker.Phi_d, frame.marker.Phi_r])
-        return not any(k in taken and not is_zero(Phi[:, k]) for k in range(Phi.shape[1]))
+        moving = [frame.marker.Phi_d, frame.marker.Phi_r, *(s.G for s in frame.marker.shortening)]
+        return not any(k in taken and not is_zero(part[:, k]) for part in moving for k in range(part.shape[1]))
 
     def fold(self, Z: Quadratic, j: int) -> None:
         """Slots of a frame -> slots of its parent and its joint's variable, in small steps: shift, joint, turn, shift."""

@@ -8,6 +8,7 @@ with it angular velocities are exact time derivatives, which the linear formulas
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from fractions import Fraction
 from functools import cached_property
 
 import numpy as np
@@ -32,6 +33,8 @@ from supple.expr.vector import (
 )  # fmt: skip
 from supple.robot.bodies.record import Body, Marker
 from supple.robot.mechanism import Anchor, Frame, Mechanism
+
+HALF = Fraction(1, 2)
 
 
 @dataclass(frozen=True)
@@ -65,8 +68,9 @@ class MarkerMotion:
     omega_e: Array
     bias: Array
     v_e: Array
-    Phi_d: Array
+    Phi_d: Array  # as bent: what the place moves by, per elastic coordinate
     Phi_r: Array
+    inward: Array  # acceleration of the place, in the body, while its coordinates keep their rates
 
     def spin(self, rate: Array) -> Array:
         """B Phi_r rate."""
@@ -211,10 +215,15 @@ def marker_motion(marker: Marker, qe: Array, qde: Array) -> MarkerMotion:
         E, B, spin, bias = small_rotation(phi, rate)
     else:
         E, B, spin, bias = axis_rotation(axis, dot(axis, phi)), None, rate, zeros(3)
-    return MarkerMotion(
-        matmul(E, marker.rotation), plus(marker.position, matvec(marker.Phi_d, qe)), B, spin, bias,
-        matvec(marker.Phi_d, qde), marker.Phi_d, marker.Phi_r,
-    )  # fmt: skip
+    r, Phi_d = plus(marker.position, matvec(marker.Phi_d, qe)), marker.Phi_d
+    v_e, inward = matvec(Phi_d, qde), zeros(3)
+    for s in marker.shortening:
+        g = matvec(s.G, qe)
+        r = minus(r, scale(mul(HALF, dot(qe, g)), s.axis))
+        v_e = minus(v_e, scale(dot(g, qde), s.axis))
+        inward = minus(inward, scale(dot(qde, matvec(s.G, qde)), s.axis))
+        Phi_d = np.stack([minus(row, scale(x, g)) for row, x in zip(Phi_d, s.axis, strict=True)])
+    return MarkerMotion(matmul(E, marker.rotation), r, B, spin, bias, v_e, Phi_d, marker.Phi_r, inward)
 
 
 def only_axis(Phi_r: Array) -> Array | None:
@@ -232,7 +241,8 @@ def at_marker(body: FrameMotion, m: MarkerMotion) -> tuple[Array, Array, Array, 
     omega = plus(body.omega, m.omega_e)
     alpha = plus(body.alpha, m.spin(body.qdde), m.bias, cross(body.omega, m.omega_e))
     swing = cross(body.omega, m.r)
-    a = plus(body.a, cross(body.alpha, m.r), cross(body.omega, plus(swing, scale(2, m.v_e))), matvec(m.Phi_d, body.qdde))
+    turning, bending = cross(body.omega, plus(swing, scale(2, m.v_e))), plus(matvec(m.Phi_d, body.qdde), m.inward)
+    a = plus(body.a, cross(body.alpha, m.r), turning, bending)
     return omega, alpha, a, plus(body.v, swing, m.v_e)
 
 

@@ -28,7 +28,14 @@ from supple.formulations.independent import independent_rows
 from supple.formulations.kinematics import Kinematics, State, inputs, state
 from supple.formulations.link_system import LinkSystem
 from supple.formulations.loops import closure_motion
-from supple.formulations.observed import coulomb_friction, displacement, kinetic_energy, observed, only
+from supple.formulations.observed import (
+    coulomb_friction,
+    displacement,
+    first_moments,
+    kinetic_energy,
+    observed,
+    only,
+)
 from supple.robot.mechanism import Mechanism
 
 HALF = Fraction(1, 2)
@@ -115,7 +122,7 @@ def potential(kin: Kinematics, frames: Iterable[int]) -> Scalar:
         motion, (R, p) = kin.motions[index], kin.world[index]
         body = motion.frame.body
         if not (is_zero(body.mass) and is_zero(body.MS_r)):
-            MS = plus(body.MS_r, matvec(body.MS_de, motion.qe))
+            MS, _ = first_moments(body, motion.qe)
             total = sub(total, dot(kin.state.g, plus(scale(body.mass, p), matvec(R, MS))))
         if body.flexible:
             total = add(total, mul(HALF, dot(motion.qe, matvec(body.K_ee, motion.qe))))

@@ -55,6 +55,8 @@ class Varying:
             for index in np.ndindex(first.shape):
                 made[index] = self.unified([v[index] for v in values])
             return made
+        if isinstance(first, tuple):
+            return tuple(self.unified(same) for same in zip(*values, strict=True))
         if is_dataclass(first) and not isinstance(first, type):
             changed = {f.name: self.unified([getattr(v, f.name) for v in values]) for f in fields(first)}
             return replace(first, **changed)
@@ -172,7 +174,9 @@ def leg_template(m: Mechanism, legs: list[list[int]], varying: Varying) -> Mecha
 def _bare(frame: Frame) -> Frame:
     """A frame without its place in the tree and in the coordinates, which differ between legs anyway."""
     none = slice(0, 0)
-    return replace(frame, name="", leg="", parent=-1, q=none, v=none, e=none, ev=none)
+    return replace(
+        frame, name="", leg="", parent=-1, q=none, v=none, e=none, ev=none, body=replace(frame.body, outline=None)
+    )
 
 
 def _leg_of(closure: Any, m: Mechanism, leg: list[int]) -> bool:

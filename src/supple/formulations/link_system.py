@@ -6,7 +6,7 @@ the small angles phi (base axes), and bent by its own elastic coordinates e. A p
     p = o + d + R (r + Phi_d e) + phi x R r
 
 linear in everything elastic: this is the one approximation of the method (Rognant et al. 2010, eq. 18; Vidoni et al. 2012,
-eq. 2). Neighbours share their joint: d and phi of a link are those of the section it hangs on, carried over rigidly.
+eq. 2). Only the shortening of bent beams is added to Phi_d e: without it axial loads have no stiffness. Neighbours share their joint: d and phi of a link are those of the section it hangs on, carried over rigidly.
 """
 
 from __future__ import annotations
@@ -17,9 +17,11 @@ from functools import cached_property
 import numpy as np
 
 from supple.expr.function import Array
+from supple.expr.node import add, mul
 from supple.expr.vector import (
     axis_rotation,
     cross,
+    dot,
     identity,
     is_zero,
     matmul,
@@ -30,8 +32,9 @@ from supple.expr.vector import (
     scale,
     zeros,
 )
-from supple.formulations.kinematics import State
-from supple.robot.bodies.record import Marker
+from supple.formulations.kinematics import HALF, State
+from supple.formulations.observed import bent_outline
+from supple.robot.bodies.record import Marker, Outline
 from supple.robot.mechanism import Anchor, Frame, Mechanism
 
 
@@ -89,6 +92,17 @@ class LinkMotion:
         """Phi e, as the rigid frame carries it."""
         return self.carried(matvec(Phi, self.e), matvec(Phi, self.ed), matvec(Phi, self.edd))
 
+    def bent_to(self, marker: Marker) -> Jet:
+        """The displacement of a marker by the link's own shape, with the shortening of a bent beam."""
+        made = self.bent(marker.Phi_d)
+        for s in marker.shortening:
+            g = matvec(s.G, self.e)
+            back = mul(-HALF, dot(self.e, g))
+            rate = mul(-1, dot(g, self.ed))
+            second = mul(-1, add(dot(g, self.edd), dot(self.ed, matvec(s.G, self.ed))))
+            made = made + self.carried(scale(back, s.axis), scale(rate, s.axis), scale(second, s.axis))
+        return made
+
     def inside(self, x: Array) -> Array:
         """A vector of base axes in link axes."""
         return matvec(self.R.T, x)
@@ -128,7 +142,7 @@ class LinkSystem:
 
     def _section(self, link: LinkMotion, marker: Marker) -> SectionMotion:
         arm = link.carried(marker.position)
-        d = link.d + link.phi.cross(arm) + link.bent(marker.Phi_d)
+        d = link.d + link.phi.cross(arm) + link.bent_to(marker)
         R = matmul(link.R, marker.rotation)
         return SectionMotion(R, link.spin, link.o + arm, d, link.phi + link.bent(marker.Phi_r))
 
@@ -152,10 +166,13 @@ class LinkSystem:
 
     # What is seen of it ---------------------------------------------------------------------------------------------
 
-    def place(self, index: int, position: Array, Phi_d: Array) -> Array:
-        """Where a point of a link really is."""
+    def drawn(self, index: int, outline: Outline) -> list[Array]:
+        """Where the points of a link's drawing really are."""
         link = self.motion(index)
-        return (link.o + link.d + link.carried(position) + link.phi.cross(link.carried(position)) + link.bent(Phi_d)).x
+        origin = plus(link.o.x, link.d.x)
+        turned = [cross(link.phi.x, matvec(link.R, x)) for x in outline.position]
+        bent = [matvec(link.R, x) for x in bent_outline(outline, link.e)]
+        return [plus(origin, x, y) for x, y in zip(bent, turned, strict=True)]
 
     def relative(self, first: Anchor, second: Anchor, slides: bool) -> tuple[Array, Array]:
         """Rotation and position of the second anchor in the first one's axes, linear in displacements and turns."""

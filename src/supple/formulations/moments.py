@@ -10,8 +10,8 @@ import numpy as np
 
 from supple.expr.function import Array
 from supple.expr.node import Expr, Scalar, add, mul
-from supple.expr.vector import is_zero, zeros
-from supple.robot.bodies.record import Body, axial, eye
+from supple.expr.vector import dot, is_zero, matvec, zeros
+from supple.robot.bodies.record import Body, Shortened, axial, eye
 
 HALF = Fraction(1, 2)
 _ROUNDING = 1e-12  # of differences between integrals that are the same
@@ -29,6 +29,7 @@ class Moments:
     E: Array  # int phi_i phi_k^T, one matrix per pair
     M: Array  # int phi_i . phi_k, and the rotary inertia of sections
     rotary: Array  # columns: what rotary inertia of sections adds to int r0 x phi_k
+    u: tuple[Shortened, ...]  # of the displacements of second order
 
     def first(self, e: Array) -> Array:
         """int r0 (Phi e)^T."""
@@ -48,6 +49,21 @@ class Moments:
         return total
 
 
+    def shortened(self, e: Array) -> tuple[Array, Array]:
+        """int u and int r0 u^T of a bent body."""
+        return self._second([mul(-HALF, dot(e, matvec(t.G, e))) for t in self.u])
+
+    def shortening(self, e: Array, ed: Array) -> tuple[Array, Array]:
+        """The rates of `shortened`."""
+        return self._second([mul(-1, dot(ed, matvec(t.G, e))) for t in self.u])
+
+    def _second(self, sizes: list[Scalar]) -> tuple[Array, Array]:
+        first, dyad = zeros(3), zeros(3, 3)
+        for x, t in zip(sizes, self.u, strict=True):
+            first, dyad = plus_scaled(first, x, t.first), plus_scaled(dyad, x, t.dyad)
+        return first, dyad
+
+
 def moments(body: Body) -> Moments | None:
     """The Moments of a body, or None for one without mass."""
     if is_zero(body.mass) and is_zero(body.MS_r) and is_zero(body.I_rr):
@@ -60,7 +76,7 @@ def moments(body: Body) -> Moments | None:
         for i in range(n):
             if not is_zero(body.I_ee[i, k]):
                 E[i, k] = _dyad(body.I_ee[i, k]).T
-    return Moments(body.mass, body.MS_r, _dyad(body.I_rr), body.MS_de, J, E, body.M_ee, rotary)
+    return Moments(body.mass, body.MS_r, _dyad(body.I_rr), body.MS_de, J, E, body.M_ee, rotary, body.shortened)
 
 
 def _dyad(inertia: Array) -> Array:

@@ -6,6 +6,9 @@ For a body with angular momentum H = I w + MS_re qd about its origin and G_k = (
     f = m a + alpha x MS + w x (w x MS + 2 MS_de qd) + MS_de qdd
     n = MS x a + I alpha + MS_re qdd + w x H + 2 sum_k G_k w qd_k
     s_k = MS_de_k . a + MS_re_k . alpha + M_ee qdd + 2 w . sum_i lam_ik qd_i - w . G_k w + K q + D qd
+
+MS_de and MS_re are the derivatives of MS and of int r x dr at the present shape: bending shortens a beam (second order), so
+they change with q, and f and n get what that leaves while qd is constant (`inward`).
 """
 
 from __future__ import annotations
@@ -49,12 +52,12 @@ def body_wrench(motion: FrameMotion) -> tuple[Array, Array, Array]:
     if is_zero(body.mass) and is_zero(body.MS_r) and is_zero(body.I_rr):
         return zeros(3), zeros(3), _elastic(body, motion)
     d = deformed(body, motion)
-    drift = matvec(body.MS_de, motion.qde)
+    drift = matvec(d.MS_de, motion.qde)
     f = plus(
         scale(body.mass, a), cross(al, d.MS), cross(w, plus(cross(w, d.MS), scale(2, drift))),
-        matvec(body.MS_de, motion.qdde),
+        matvec(d.MS_de, motion.qdde), d.inward,
     )  # fmt: skip
-    n = plus(cross(d.MS, a), matvec(d.inertia, al), matvec(d.MS_re, motion.qdde), cross(w, d.momentum))
+    n = plus(cross(d.MS, a), matvec(d.inertia, al), matvec(d.MS_re, motion.qdde), cross(w, d.momentum), d.inward_moment)
     s = _elastic(body, motion)
     for k in range(len(body.coordinates)):
         Gw = matvec(d.G[k], w)
@@ -63,7 +66,7 @@ def body_wrench(motion: FrameMotion) -> tuple[Array, Array, Array]:
         for i in range(len(body.coordinates)):
             if not is_zero(body.lam[i, k]):
                 coriolis = plus(coriolis, scale(motion.qde[i], body.lam[i, k]))
-        terms = (dot(body.MS_de[:, k], a), dot(d.MS_re[:, k], al), mul(2, dot(w, coriolis)), mul(-1, dot(w, Gw)))
+        terms = (dot(d.MS_de[:, k], a), dot(d.MS_re[:, k], al), mul(2, dot(w, coriolis)), mul(-1, dot(w, Gw)))
         for term in terms:
             s[k] = add(s[k], term)
     return f, n, plus(s, matvec(body.M_ee, motion.qdde))

@@ -12,10 +12,10 @@ import numpy as np
 from supple.expr.derivative import directional
 from supple.expr.function import Array, Function, function
 from supple.expr.node import Scalar, add, div, mul, sign, sqrt
-from supple.expr.vector import cross, dot, is_zero, matvec, plus, quaternion_rate, scale, zeros
+from supple.expr.vector import cross, dot, identity, is_zero, matvec, minus, plus, quaternion_rate, scale, zeros
 from supple.formulations.kinematics import FrameMotion, Kinematics, inputs
 from supple.formulations.loops import closure_function, closure_motion
-from supple.robot.bodies.record import Body
+from supple.robot.bodies.record import Body, Outline, axial
 from supple.robot.mechanism import Anchor, Mechanism
 
 
@@ -58,16 +58,19 @@ class Deformed:
     """Inertial quantities of a body in its present shape."""
 
     MS: Array
+    MS_de: Array  # d MS / dq_k
     inertia: Array
     MS_re: Array
     G: list[Array]  # (1/2) dI/dq_k
     momentum: Array  # I w + MS_re qd
+    inward: Array  # second derivative of MS while the coordinates keep their rates
+    inward_moment: Array  # the same of MS_re qd
 
 
 def deformed(body: Body, motion: FrameMotion) -> Deformed:
     """Inertial quantities of a body bent by its present elastic coordinates."""
     q, n = motion.qe, len(body.coordinates)
-    MS = plus(body.MS_r, matvec(body.MS_de, q))
+    MS, MS_de, inward, inward_moment = *first_moments(body, q), zeros(3), zeros(3)
     inertia, MS_re, G = body.I_rr, body.beta.copy(), []
     for k in range(n):
         own = symmetric(body.I_re[k])
@@ -79,8 +82,27 @@ def deformed(body: Body, motion: FrameMotion) -> Deformed:
                 MS_re[:, k] = plus(MS_re[:, k], scale(q[i], body.lam[i, k]))
         inertia = _matrix_plus(inertia, _matrix_plus(G_k, own, 1), q[k])
         G.append(G_k)
+    for t in body.shortened:
+        g, arm, squared = matvec(t.G, q), axial(t.dyad), dot(motion.qde, matvec(t.G, motion.qde))
+        S = symmetric(np.trace(t.dyad) * identity() - t.dyad)
+        inertia = _matrix_plus(inertia, S, mul(-1, dot(q, g)))
+        G = [_matrix_plus(G_k, S, mul(-1, x)) for G_k, x in zip(G, g, strict=True)]
+        MS_re = np.stack([minus(row, scale(x, g)) for row, x in zip(MS_re, arm, strict=True)])
+        inward = minus(inward, scale(squared, t.first))
+        inward_moment = minus(inward_moment, scale(squared, arm))
     momentum = plus(matvec(inertia, motion.omega), matvec(MS_re, motion.qde))
-    return Deformed(MS, inertia, MS_re, G, momentum)
+    return Deformed(MS, MS_de, inertia, MS_re, G, momentum, inward, inward_moment)
+
+
+def first_moments(body: Body, q: Array) -> tuple[Array, Array]:
+    """MS of a bent body, and its derivative with respect to every elastic coordinate."""
+    MS, MS_de = plus(body.MS_r, matvec(body.MS_de, q)), body.MS_de
+    for t in body.shortened:
+        if not is_zero(t.first):
+            g = matvec(t.G, q)
+            MS = minus(MS, scale(mul(Fraction(1, 2), dot(q, g)), t.first))
+            MS_de = np.stack([minus(row, scale(x, g)) for row, x in zip(MS_de, t.first, strict=True)])
+    return MS, MS_de
 
 
 def symmetric(A: Array) -> Array:
@@ -142,7 +164,7 @@ def _energy(kin: Kinematics) -> Function:
             gravity.append(0)
         else:
             kinetic.append(kinetic_energy(body, motion))
-            MS = plus(body.MS_r, matvec(body.MS_de, motion.qe))
+            MS, _ = first_moments(body, motion.qe)
             gravity.append(mul(-1, dot(s.g, plus(scale(body.mass, p), matvec(R, MS)))))
         elastic.append(mul(Fraction(1, 2), dot(motion.qe, matvec(body.K_ee, motion.qe))) if body.flexible else 0)
         if body.flexible:
@@ -160,31 +182,43 @@ def kinetic_energy(body: Body, motion: FrameMotion) -> Scalar:
     """Kinetic energy of a moving, deforming body: v.(m v/2 + w x MS + MS_de qd) + w.(I w/2 + MS_re qd) + qd.M_ee qd/2."""
     d = deformed(body, motion)
     w, v, qd = motion.omega, motion.v, motion.qde
-    linear = plus(scale(body.mass, scale(Fraction(1, 2), v)), cross(w, d.MS), matvec(body.MS_de, qd))
+    linear = plus(scale(body.mass, scale(Fraction(1, 2), v)), cross(w, d.MS), matvec(d.MS_de, qd))
     angular = plus(scale(Fraction(1, 2), matvec(d.inertia, w)), matvec(d.MS_re, qd))
     elastic = mul(Fraction(1, 2), dot(qd, matvec(body.M_ee, qd))) if body.flexible else 0
     return add(add(dot(v, linear), dot(w, angular)), elastic)
 
 
 def _outline(kin: Kinematics) -> Function:
-    def point(index: int, position: Array, Phi_d: Array) -> Array:
-        (R, p), motion = kin.world[index], kin.motions[index]
-        return plus(p, matvec(R, plus(position, matvec(Phi_d, motion.qe))))
+    def drawn(index: int, outline: Outline) -> list[Array]:
+        R, p = kin.world[index]
+        return [plus(p, matvec(R, x)) for x in bent_outline(outline, kin.motions[index].qe)]
 
     def foot(index: int) -> Array:
         R, p = kin.world[index]
         return plus(p, matvec(R, scale(-1, kin.motions[index].slide)))
 
-    return outline_function(kin.mechanism, kin.state.q, point, foot, lambda anchor: kin.pose(anchor)[1])
+    return outline_function(kin.mechanism, kin.state.q, drawn, foot, lambda anchor: kin.pose(anchor)[1])
+
+
+def bent_outline(outline: Outline, q: Array) -> list[Array]:
+    """Points of a bent body's drawing, in its own axes."""
+    made, back = [], zeros(1)[0]
+    for k, (position, Phi_d) in enumerate(zip(outline.position, outline.Phi_d, strict=True)):
+        x = plus(position, matvec(Phi_d, q))
+        if outline.axis is not None and outline.steps is not None:
+            back = add(back, mul(Fraction(1, 2), dot(q, matvec(outline.steps[k], q))))
+            x = minus(x, scale(back, outline.axis))
+        made.append(x)
+    return made
 
 
 def outline_function(
-    mechanism: Mechanism, q: Array, point: Callable[[int, Array, Array], Array], foot: Callable[[int], Array],
+    mechanism: Mechanism, q: Array, drawn: Callable[[int, Outline], list[Array]], foot: Callable[[int], Array],
     place: Callable[[Anchor], Array],
 ) -> Function:  # fmt: skip
     """The robot's line drawing: per frame its bent body, or spokes to what hangs on it; joined at the frame's name.
 
-    point(frame, position, Phi_d) and place(anchor) say where these are; foot(frame) is where a slider's rail begins."""
+    drawn(frame, outline) and place(anchor) say where these are; foot(frame) is where a slider's rail begins."""
     spokes: list[list[Anchor]] = [[] for _ in mechanism.frames]
     hanging = [Anchor(f.parent, f.marker) for f in mechanism.frames]
     closing = [a for c in mechanism.closures for a in (c.first, c.second)]
@@ -197,11 +231,12 @@ def outline_function(
     outputs: dict[str, Array] = {}
     for index, frame in enumerate(mechanism.frames):
         outline, rows = frame.body.outline, []
-        origin = point(index, zeros(3), zeros(3, len(frame.body.coordinates)))
+        n = len(frame.body.coordinates)
+        (origin,) = drawn(index, Outline(zeros(1, 3), zeros(1, 3, n)))
         if frame.motion == "prismatic" and not frame.name.startswith("platform~"):
             rows.append(foot(index))
         if outline is not None:
-            rows += [point(index, x, Phi) for x, Phi in zip(outline.position, outline.Phi_d, strict=True)]
+            rows += drawn(index, outline)
         elif frame.motion == "fixed" and frame.parent < 0:
             rows.append(origin)  # part of the ground
         else:

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 from supple.expr.function import Array
 from supple.expr.node import Scalar, add, mul, sub
-from supple.expr.vector import cross, dot, matvec, minus, plus, scale, vector
+from supple.expr.vector import cross, dot, is_zero, matvec, minus, plus, scale, vector
 from supple.formulations.affine import Affine, Unsupported, combined
-from supple.formulations.bodies import node_motion
+from supple.formulations.bodies import Port, node_motion
 from supple.formulations.quadratic import Id, Solved
 
 if TYPE_CHECKING:
@@ -108,7 +108,24 @@ class Solution:
         for k in range(frame.ev.start, frame.ev.stop):
             if k not in found:
                 found[k] = self.value(("e", k))
+        for key, port in method.ports.items():
+            if method.m.frames[key].parent == j and port.marker.shortening:
+                self._stretch(j, port, found)
         return found
+
+    def _stretch(self, j: int, port: Port, found: dict[int, Scalar]) -> None:
+        """Adds to the stretch of a beam's node what bending takes off it: axis (g.qdd + qd.G qd)."""
+        frame, now = self.method.m.frames[j], self.method.motion(j)
+        for s in port.marker.shortening:
+            g = matvec(s.G, now.q)
+            back = dot(now.qd, matvec(s.G, now.qd))
+            for k, x in enumerate(g):
+                if not is_zero(x):
+                    back = add(back, mul(x, found[frame.ev.start + k]))
+            along = [0 if k >= 3 else s.axis[k] for k in port.components]
+            for row, column in enumerate(port.columns):
+                share = dot(port.inverse[row], vector(*along))
+                found[frame.ev.start + column] = add(found[frame.ev.start + column], mul(share, back))
 
     def _relative_turn(self, i: int, j: int, difference: Array) -> Array:
         """Phi_r qdd from alpha_node - alpha_body."""

@@ -249,6 +249,7 @@ class Robot(Model):
     space: Literal["planar", "spatial"]
     plane: Literal["xy", "xz", "yz"] = "xy"
     gravity: Annotated[list[Annotated[Any, Q("acceleration")]], Field(min_length=3, max_length=3)] = [0] * 3
+    stiffening: Literal["second_order", "none"] = "second_order"
     parameters: dict[Identifier, Parameter | Annotated[Any, Q("any")]] = {}
     materials: dict[Name, Material] = {}
     sections: dict[Name, Section] = {}

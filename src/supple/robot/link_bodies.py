@@ -11,7 +11,8 @@ import numpy as np
 
 from supple.errors import SuppleError
 from supple.robot import description as spec
-from supple.robot.bodies.beam import BeamSpec, beam_body, beam_marker
+from supple.robot.bodies.beam import beam_body, beam_marker
+from supple.robot.bodies.beam_element import BeamSpec
 from supple.robot.bodies.damping import damped
 from supple.robot.bodies.record import Array, Body, Marker, eye, moved, moved_marker, zeros
 from supple.robot.bodies.reduced_beam import reduced_beam
@@ -43,7 +44,9 @@ class Piece:
         assert self.beam is not None
         marker = beam_marker(self.beam, fraction)
         if self.V is not None:
-            marker = replace(marker, Phi_d=_product(marker.Phi_d, self.V), Phi_r=_product(marker.Phi_r, self.V))
+            shortening = tuple(replace(s, G=_congruent(s.G, self.V)) for s in marker.shortening)
+            Phi_d, Phi_r = _product(marker.Phi_d, self.V), _product(marker.Phi_r, self.V)
+            marker = replace(marker, Phi_d=Phi_d, Phi_r=Phi_r, shortening=shortening)
         return replace(moved_marker(marker, self.R, self.p), rotation=eye())
 
 
@@ -53,6 +56,7 @@ class LinkBodies:
     def __init__(self, description: Description, rigid: bool) -> None:
         self.rigid = rigid
         self.planar = description.robot.space == "planar"
+        self.shortens = description.robot.stiffening == "second_order"
         self.plane = description.robot.plane
         self.bodies: Mapping[str, spec.Body] = resolved(description, "bodies")
         self.materials: Mapping[str, spec.Material] = resolved(description, "materials")
@@ -101,7 +105,7 @@ class LinkBodies:
         length = beam.length if segments == 1 else beam.length * Fraction(1, segments)
         elements = 0 if self.rigid else int(beam.elements)
         shear = beam.theory == "timoshenko"
-        made = BeamSpec(length, section, material.E, G, material.rho, elements, self.planar, shear)
+        made = BeamSpec(length, section, material.E, G, material.rho, elements, self.planar, shear, self.shortens)
         whole, V = _checked(beam_body(made)), None
         if beam.reduction is not None and elements:
             whole, V = self.reduced_beam(made, whole, beam.reduction)
@@ -130,6 +134,11 @@ class LinkBodies:
 def _product(Phi: Array, V: Array) -> Array:
     found = Phi.astype(float) @ V
     return cleaned(found, np.abs(found).max(axis=1, initial=0.0)[:, None])
+
+
+def _congruent(G: Array, V: Array) -> Array:
+    made = V.T @ G.astype(float) @ V
+    return cleaned((made + made.T) / 2, np.abs(made).max(initial=0.0))
 
 
 def _checked(body: Body) -> Body:

@@ -164,7 +164,14 @@ def _widened(marker: Marker, offset: int, width: int) -> Marker:
     Phi_d, Phi_r = zeros(3, width), zeros(3, width)
     own = marker.Phi_d.shape[1]
     Phi_d[:, offset : offset + own], Phi_r[:, offset : offset + own] = marker.Phi_d, marker.Phi_r
-    return replace(marker, Phi_d=Phi_d, Phi_r=Phi_r)
+    shortening = tuple(replace(s, G=_padded(s.G, offset, width)) for s in marker.shortening)
+    return replace(marker, Phi_d=Phi_d, Phi_r=Phi_r, shortening=shortening)
+
+
+def _padded(G: Array, offset: int, width: int) -> Array:
+    made, own = zeros(width, width), slice(offset, offset + len(G))
+    made[own, own] = G
+    return made
 
 
 def _joined(a: Body, b: Body) -> Body:
@@ -176,12 +183,14 @@ def _joined(a: Body, b: Body) -> Body:
         made[:n, :n], made[n:, n:] = x, y
         return made
 
+    shortened = [replace(t, G=_padded(t.G, 0, n + m)) for t in a.shortened]
+    shortened += [replace(t, G=_padded(t.G, n, n + m)) for t in b.shortened]
     return Body(
         mass=a.mass + b.mass, MS_r=a.MS_r + b.MS_r, I_rr=a.I_rr + b.I_rr,
         MS_de=np.concatenate([a.MS_de, b.MS_de], axis=1), beta=np.concatenate([a.beta, b.beta], axis=1),
         lam=block(a.lam, b.lam), I_re=np.concatenate([a.I_re, b.I_re]), I_ee=block(a.I_ee, b.I_ee),
         M_ee=block(a.M_ee, b.M_ee), K_ee=block(a.K_ee, b.K_ee), D_ee=block(a.D_ee, b.D_ee), H_ee=block(a.H_ee, b.H_ee),
-        coordinates=a.coordinates + b.coordinates, units=a.units + b.units,
+        coordinates=a.coordinates + b.coordinates, units=a.units + b.units, shortened=tuple(shortened),
     )  # fmt: skip
 
 
@@ -245,10 +254,11 @@ def regrouped(mechanism: Mechanism) -> Mechanism:
             continue
         parent = frames[frame.parent]
         turning = frame.body.I_rr[2, 2] if mechanism.planar and frame.motion == "fixed" and _about_z(frame) else 0
-        frames[frame.parent] = replace(parent, body=_with_point(parent.body, frame.marker, frame.body.mass, turning))
+        mass = 0 if frame.marker.shortening else frame.body.mass  # the record has no mass that moves to second order
+        frames[frame.parent] = replace(parent, body=_with_point(parent.body, frame.marker, mass, turning))
         I_rr = frame.body.I_rr.copy()
         I_rr[2, 2] = I_rr[2, 2] - turning
-        frames[index] = replace(frame, body=replace(frame.body, mass=0, I_rr=I_rr))
+        frames[index] = replace(frame, body=replace(frame.body, mass=frame.body.mass - mass, I_rr=I_rr))
     return replace(mechanism, frames=tuple(frames))
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from supple.robot import description as spec
-from supple.robot.bodies.beam import BeamSpec
+from supple.robot.bodies.beam_element import BeamSpec
 from supple.robot.bodies.damping import damped
 from supple.robot.bodies.record import (
     Array,

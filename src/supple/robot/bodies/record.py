@@ -1,13 +1,17 @@
 """`Body`: the shape integrals of the generalised Newton-Euler equations (Briot & Khalil 2014, appendix).
 
-A material point is at r = r0 + sum_k phi_k q_k in the body frame. Arrays hold numbers or symbols.
+A material point is at r = r0 + sum_k phi_k q_k + u in the body frame; u is of second order in q. Arrays hold numbers or
+symbols.
 
     MS_r = int r0 dm                    MS_de[:, k] = int phi_k dm
     I_rr = int r0^T r0 dm  (hat)        beta[:, k]  = int r0 x phi_k dm
     I_re[k] = int r0^T phi_k dm  (hat)  lam[i, k]   = int phi_i x phi_k dm
     I_ee[i, k] = int phi_i^T phi_k dm  (hat)
 
-Rotary inertia of beam sections adds constants to I_rr, beta and M_ee only.
+    int u dm = -1/2 sum_t (q.G_t q) first_t        int r0 u^T dm = -1/2 sum_t (q.G_t q) dyad_t
+
+Rotary inertia of beam sections adds constants to I_rr, beta and M_ee only. Of u what is linear in q is kept wherever the
+frame moves; int phi_k.u' dm, which is not, is left out.
 """
 
 from __future__ import annotations
@@ -58,6 +62,23 @@ def is_zero(x: Any) -> bool:
 
 
 @dataclass(frozen=True)
+class Shortening:
+    """Second order of a place's displacement: it is drawn back along `axis` by 1/2 q.G q when its body bends."""
+
+    axis: Array  # 3
+    G: Array  # N x N
+
+
+@dataclass(frozen=True)
+class Shortened:
+    """A part of the same integrated over the mass of a body: q.G q times `first` and `dyad`."""
+
+    first: Array  # 3
+    dyad: Array  # 3 x 3
+    G: Array  # N x N
+
+
+@dataclass(frozen=True)
 class Marker:
     """A frame on a body: where it is undeformed, and how the elastic coordinates move it."""
 
@@ -65,6 +86,7 @@ class Marker:
     rotation: Array  # body_R_marker
     Phi_d: Array  # 3 x N
     Phi_r: Array  # 3 x N
+    shortening: tuple[Shortening, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -74,6 +96,8 @@ class Outline:
     position: Array
     Phi_d: Array
     breaks: tuple[int, ...] = ()  # points at which a new line begins
+    axis: Array | None = None  # along which bending draws the points back
+    steps: Array | None = None  # P x N x N: by 1/2 q.G q of this sum of steps, up to each point
 
 
 @dataclass(frozen=True)
@@ -106,6 +130,7 @@ class Body:
     H_ee: Array = field(default_factory=lambda: zeros(0, 0))  # loss stiffness of structural damping
     coordinates: tuple[str, ...] = ()  # names of the elastic coordinates
     units: tuple[str, ...] = ()  # m or rad, one per coordinate
+    shortened: tuple[Shortened, ...] = ()
     outline: Outline | None = None
     reduced: Reduced | None = None
 
@@ -158,14 +183,20 @@ def moved(body: Body, R: Array, p: Array) -> Body:
     outline = body.outline
     if outline is not None:
         Phi_d = np.einsum("ab,pbn->pan", R, outline.Phi_d)
-        outline = replace(outline, position=outline.position @ R.T + p, Phi_d=Phi_d)
-    return replace(
-        body, MS_r=body.mass * p + S, I_rr=I_rr, MS_de=s, beta=beta, lam=lam, I_re=I_re, I_ee=I_ee, outline=outline
+        axis = None if outline.axis is None else R @ outline.axis
+        outline = replace(outline, position=outline.position @ R.T + p, Phi_d=Phi_d, axis=axis)
+    shortened = tuple(
+        replace(t, first=R @ t.first, dyad=R @ t.dyad @ R.T + np.outer(p, R @ t.first)) for t in body.shortened
     )
+    return replace(
+        body, MS_r=body.mass * p + S, I_rr=I_rr, MS_de=s, beta=beta, lam=lam, I_re=I_re, I_ee=I_ee,
+        shortened=shortened, outline=outline,
+    )  # fmt: skip
 
 
 def moved_marker(marker: Marker, R: Array, p: Array) -> Marker:
-    return Marker(p + R @ marker.position, R @ marker.rotation, R @ marker.Phi_d, R @ marker.Phi_r)
+    shortening = tuple(replace(s, axis=R @ s.axis) for s in marker.shortening)
+    return Marker(p + R @ marker.position, R @ marker.rotation, R @ marker.Phi_d, R @ marker.Phi_r, shortening)
 
 
 def fixed_marker(position: Array, rotation: Array, n: int = 0) -> Marker:
@@ -175,6 +206,5 @@ def fixed_marker(position: Array, rotation: Array, n: int = 0) -> Marker:
 
 def offset_marker(marker: Marker, offset: Array, rotation: Array) -> Marker:
     """A frame held by a rigid arm `offset` (body axes) from a marker."""
-    return Marker(
-        marker.position + offset, marker.rotation @ rotation, marker.Phi_d - hat(offset) @ marker.Phi_r, marker.Phi_r
-    )
+    Phi_d = marker.Phi_d - hat(offset) @ marker.Phi_r
+    return Marker(marker.position + offset, marker.rotation @ rotation, Phi_d, marker.Phi_r, marker.shortening)

@@ -7,9 +7,11 @@ from dataclasses import replace
 import numpy as np
 
 from supple.errors import SuppleError
-from supple.robot.bodies.beam import PLANAR, SPATIAL, BeamSpec, beam_marker
+from supple.robot.bodies.beam import beam_marker
+from supple.robot.bodies.beam_element import BeamSpec
 from supple.robot.bodies.record import Array, Body, Outline
 from supple.robot.bodies.reduction import Selection, Structure, reduce
+from supple.robot.bodies.shortening import PLANAR, SPATIAL
 from supple.robot.finite_elements.model import Site, cleaned, hat_rows
 
 
@@ -72,9 +74,11 @@ def transformed(body: Body, V: Array) -> Body:
     outline = body.outline
     if outline is not None:
         drawn = np.einsum("pca,ak->pck", outline.Phi_d.astype(float), V)
-        outline = Outline(outline.position, plain(drawn))
+        steps = None if outline.steps is None else np.array([turned(G) for G in outline.steps])
+        outline = Outline(outline.position, plain(drawn), outline.breaks, outline.axis, steps)
+    shortened = tuple(replace(t, G=turned(t.G)) for t in body.shortened)
     return replace(
         body, MS_de=plain(body.MS_de.astype(float) @ V), beta=plain(body.beta.astype(float) @ V), lam=plain(lam),
         I_re=plain(I_re), I_ee=plain(I_ee), M_ee=turned(body.M_ee), K_ee=turned(body.K_ee), D_ee=turned(body.D_ee),
-        H_ee=turned(body.H_ee), outline=outline,
+        H_ee=turned(body.H_ee), shortened=shortened, outline=outline,
     )  # fmt: skip
