@@ -40,7 +40,7 @@ ROOMS = {
 SHARED = {
     "kinematics", "equations", "quadratic", "polynomial", "bodies", "affine", "folding", "closing", "articulated",
     "solution", "loops", "observed", "lagrangian", "chains", "link_system", "erls_record", "moments", "independent",
-    "leg_program",
+    "leg_program", "strain",
 }  # fmt: skip
 
 

@@ -157,9 +157,7 @@ def _participation(model: Model, q: Array, shapes: Array) -> tuple[tuple[str, ..
     per_frame = model.call("energy", q=q, v=shapes.T)["kinetic"].T
     kinetic, elastic = np.zeros((len(names), shapes.shape[1])), np.zeros((len(names), shapes.shape[1]))
     np.add.at(kinetic, rows, per_frame)
-    for row, frame in zip(rows, frames, strict=True):
-        part = shapes[frame.ev]
-        elastic[row] += np.einsum("im,ij,jm->m", part, frame.body.K_ee.astype(float), part)
+    np.add.at(elastic, rows, model.strain_energies(q, shapes))
     return names, _share(kinetic), _share(elastic)
 
 

@@ -21,6 +21,7 @@ from supple.expr.node import Expr, Scalar, add, mul
 from supple.expr.vector import dot, is_zero, matvec, zeros
 from supple.formulations.polynomial import Polynomial
 from supple.formulations.quadratic import Id, Quadratic
+from supple.formulations.strain import elastic_forces
 from supple.robot.bodies.record import Body, Marker, Shortened, Shortening, axial, eye, hat
 
 Ring = Any  # Polynomial or expression
@@ -89,7 +90,7 @@ def body_quadratic(
     M, c = _inertia(body, ring, [_shortened(t, now, lift) for t in body.shortened])
     places = [node_place(p.marker, ring, [_drawn_back(s, now, lift) for s in p.marker.shortening]) for p in ports]
     L, bias = _nodal_map(body, ids, places, ports, owned, first, planar)
-    elastic = [add(dot(body.K_ee[k], now.q), dot(body.D_ee[k], now.qd)) for k in range(len(now.q))]
+    elastic = elastic_forces(body, now.q, now.qd)
     ML = [[_dot(M[i], L[:, b]) for b in range(len(ids))] for i in range(len(M))]
     load = [c[i] + _dot(M[i], bias) for i in range(len(M))]
     made = Quadratic()
@@ -150,7 +151,7 @@ def _inertia(body: Body, now: Motion, second: Sequence[tuple[Shortened, Back]] =
     n, Q, V, W = len(body.coordinates), now.q, now.qd, now.w
     MS = [body.MS_r[j] + _dot(body.MS_de[j], Q) for j in range(3)]
     inertia = body.I_rr
-    MS_de, MS_re = body.MS_de.copy(), body.beta.copy()
+    MS_de, MS_re, M_ee = body.MS_de.copy(), body.beta.copy(), body.M_ee.copy()
     G = []
     for k in range(n):
         own = _symmetric(body.I_re[k])
@@ -171,7 +172,12 @@ def _inertia(body: Body, now: Motion, second: Sequence[tuple[Shortened, Back]] =
             c[j] = c[j] - _dot([t.first[j]], [back.squared])
             c[3 + j] = c[3 + j] - _dot([arm[j]], [back.squared])
         for k in range(n):
+            c[6 + k] = c[6 + k] - _dot([t.shape[k]], [back.squared])
             if not _none(back.g[k]):
+                for i in range(n):
+                    if not is_zero(t.shape[i]):
+                        M_ee[i, k] = M_ee[i, k] - back.g[k] * t.shape[i]
+                        M_ee[k, i] = M_ee[k, i] - back.g[k] * t.shape[i]
                 G[k] = G[k] - S * back.g[k]
                 MS_de[:, k] = MS_de[:, k] - t.first * back.g[k]
                 MS_re[:, k] = MS_re[:, k] - arm * back.g[k]
@@ -179,7 +185,7 @@ def _inertia(body: Body, now: Motion, second: Sequence[tuple[Shortened, Back]] =
     H = hat(MS)
     M[:3, 3:6], M[3:6, :3], M[3:6, 3:6] = H.T, H, inertia
     M[:3, 6:], M[6:, :3] = MS_de, MS_de.T
-    M[3:6, 6:], M[6:, 3:6], M[6:, 6:] = MS_re, MS_re.T, body.M_ee
+    M[3:6, 6:], M[6:, 3:6], M[6:, 6:] = MS_re, MS_re.T, M_ee
     for j in range(3):
         M[j, j] = body.mass
     drift = [_dot(MS_de[j], V) * 2 for j in range(3)]
@@ -189,7 +195,7 @@ def _inertia(body: Body, now: Motion, second: Sequence[tuple[Shortened, Back]] =
         Gw = [_dot(G[k][j], W) for j in range(3)]
         c[3:6] = [x + y * V[k] * 2 for x, y in zip(c[3:6], Gw, strict=True)]
         coriolis = [_dot([body.lam[i, k][j] for i in range(n)], V) for j in range(3)]
-        c[6 + k] = _dot(coriolis, W) * 2 - _dot(Gw, W)
+        c[6 + k] = c[6 + k] + (_dot(coriolis, W) * 2 - _dot(Gw, W))
     return M, c
 
 

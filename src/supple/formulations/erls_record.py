@@ -17,6 +17,7 @@ from supple.formulations.link_system import LinkMotion, LinkSystem
 from supple.formulations.loops import closure_rows
 from supple.formulations.moments import HALF, Moments, contract, moments
 from supple.formulations.observed import coulomb_friction, displacement, only, outline_function
+from supple.formulations.strain import elastic_energy, elastic_forces, lost_power
 from supple.robot.mechanism import Anchor
 
 
@@ -59,8 +60,7 @@ def _forces(links: LinkSystem, inertial: Array, closure: Function) -> Function:
     for motion in links.motions:
         frame = motion.frame
         if frame is not None and frame.body.flexible:
-            elastic = plus(matvec(frame.body.K_ee, motion.e), matvec(frame.body.D_ee, motion.ed))
-            f[frame.ev] = plus(f[frame.ev], elastic)
+            f[frame.ev] = plus(f[frame.ev], elastic_forces(frame.body, motion.e, motion.ed))
     for k, c in enumerate(mechanism.coordinates):
         f[k] = add(f[k], add(mul(c.inertia, s.a[k]), mul(c.viscous, s.v[k])))
     reactions = pull_back(closure.outputs["residual"], lam, s.q)
@@ -135,11 +135,13 @@ def _outline(links: LinkSystem) -> Function:
 
 
 def shortening_energy(body: Moments, link: LinkMotion) -> Scalar:
-    """Kinetic energy of the velocities of second order, w x u + u', with those of the rigid link, V + w x r."""
+    """Kinetic energy of the velocities of second order, w x u + u', with those of the rigid link, V + w x r, and of the
+    shapes."""
     (s, J), (sd, Jd) = body.shortened(link.e), body.shortening(link.e, link.ed)
     w, V = link.inside(link.spin), link.inside(link.o.rate)
     W = cross_matrix(w)
-    return add(dot(V, plus(cross(w, s), sd)), contract(W, matmul(W, J.T) + Jd.T))
+    rigid = add(dot(V, plus(cross(w, s), sd)), contract(W, matmul(W, J.T) + Jd.T))
+    return add(rigid, body.shortening_with_shapes(link.e, link.ed))
 
 
 def weight_energy(links: LinkSystem, index: int, body: Moments) -> Scalar:
@@ -167,9 +169,9 @@ def _energy(links: LinkSystem, kinetic: Sequence[Scalar]) -> Function:
         body = frame.body
         own = moments(body)
         gravity.append(0 if own is None else weight_energy(links, index, own))
-        elastic.append(mul(HALF, dot(link.e, matvec(body.K_ee, link.e))) if body.flexible else 0)
+        elastic.append(elastic_energy(body, link.e) if body.flexible else 0)
         if body.flexible:
-            lost = add(lost, dot(link.ed, matvec(body.D_ee, link.ed)))
+            lost = add(lost, lost_power(body, link.e, link.ed))
     coulomb = coulomb_friction(mechanism, s.v)
     for k, c in enumerate(mechanism.coordinates):
         motors = add(motors, mul(HALF, mul(c.inertia, mul(s.v[k], s.v[k]))))

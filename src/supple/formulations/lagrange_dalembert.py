@@ -101,7 +101,9 @@ def mass_model(mechanism: Mechanism) -> Function:
 
 
 def reduced_model(mechanism: Mechanism) -> Function:
-    """M_c, C_c v, eta_c, K_c and D_c one by one (eqs. 21-25): M_c a_i + (C_c v) + eta_c + W^T (K q + D v) = W^T tau."""
+    """M_c, C_c v, eta_c, K_c and D_c one by one (eqs. 21-25): M_c a_i + (C_c v) + eta_c + W^T (K q + D v) = W^T tau.
+
+    eta_c holds weight, and what axial loads add to K q and D v (nothing with stiffening: none)."""
     m = matrices(mechanism)
     r = reduction(m)
     kin = Kinematics(mechanism, replace(state(mechanism), q=m.s.q, v=m.s.v, g=m.s.g))
@@ -117,7 +119,7 @@ def reduced_model(mechanism: Mechanism) -> Function:
     outputs = {
         "M_c": congruent(m.M, r.W),
         "C_c_v": matvec(r.W.T, plus(matvec(m.M, r.bias), minus(minus(m.c, weight), losses))),
-        "eta_c": matvec(r.W.T, minus(weight, elastic)),
+        "eta_c": matvec(r.W.T, plus(minus(weight, elastic), minus(losses, matvec(D, m.s.v)))),
         "K_c": matmul(r.W.T, matmul(K, r.W)),
         "D_c": matmul(r.W.T, matmul(D, r.W)),
         "W": r.W,

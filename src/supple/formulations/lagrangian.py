@@ -36,6 +36,7 @@ from supple.formulations.observed import (
     observed,
     only,
 )
+from supple.formulations.strain import elastic_energy, lost_power
 from supple.robot.mechanism import Mechanism
 
 HALF = Fraction(1, 2)
@@ -125,7 +126,7 @@ def potential(kin: Kinematics, frames: Iterable[int]) -> Scalar:
             MS, _ = first_moments(body, motion.qe)
             total = sub(total, dot(kin.state.g, plus(scale(body.mass, p), matvec(R, MS))))
         if body.flexible:
-            total = add(total, mul(HALF, dot(motion.qe, matvec(body.K_ee, motion.qe))))
+            total = add(total, elastic_energy(body, motion.qe))
     return total
 
 
@@ -135,7 +136,7 @@ def dissipation(kin: Kinematics, frames: Iterable[int]) -> Scalar:
     for index in frames:
         motion = kin.motions[index]
         if motion.frame.body.flexible:
-            total = add(total, mul(HALF, dot(motion.qde, matvec(motion.frame.body.D_ee, motion.qde))))
+            total = add(total, mul(HALF, lost_power(motion.frame.body, motion.qe, motion.qde)))
         for part in (motion.frame.v, motion.frame.ev):
             for c, v in zip(kin.mechanism.coordinates[part], kin.state.v[part], strict=True):
                 total = add(total, mul(HALF, mul(c.viscous, mul(v, v))))

@@ -57,6 +57,13 @@ class Moments:
         """The rates of `shortened`."""
         return self._second([mul(-1, dot(ed, matvec(t.G, e))) for t in self.u])
 
+    def shortening_with_shapes(self, e: Array, ed: Array) -> Scalar:
+        """int (Phi ed).u'."""
+        total: Scalar = 0
+        for t in self.u:
+            total = add(total, mul(-1, mul(dot(t.shape, ed), dot(ed, matvec(t.G, e)))))
+        return total
+
     def _second(self, sizes: list[Scalar]) -> tuple[Array, Array]:
         first, dyad = zeros(3), zeros(3, 3)
         for x, t in zip(sizes, self.u, strict=True):

@@ -7,8 +7,8 @@ For a body with angular momentum H = I w + MS_re qd about its origin and G_k = (
     n = MS x a + I alpha + MS_re qdd + w x H + 2 sum_k G_k w qd_k
     s_k = MS_de_k . a + MS_re_k . alpha + M_ee qdd + 2 w . sum_i lam_ik qd_i - w . G_k w + K q + D qd
 
-MS_de and MS_re are the derivatives of MS and of int r x dr at the present shape: bending shortens a beam (second order), so
-they change with q, and f and n get what that leaves while qd is constant (`inward`).
+MS_de and MS_re are the derivatives of MS and of int r x dr at the present shape: bending shortens a reduced beam, so they
+change with q, and f, n and s get what that leaves while qd is constant (`inward`). K q is T^T K x of `strain`.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ from supple.expr.vector import cross, dot, is_zero, matmul, matvec, plus, scale,
 from supple.formulations.equations import Equations
 from supple.formulations.kinematics import FrameMotion, Kinematics, MarkerMotion, inputs, relative, state
 from supple.formulations.observed import coulomb_friction, deformed, displacement, observed, only
+from supple.formulations.strain import elastic_forces
 from supple.robot.bodies.record import Body
 from supple.robot.mechanism import Anchor, Closure, Mechanism
 
@@ -69,14 +70,14 @@ def body_wrench(motion: FrameMotion) -> tuple[Array, Array, Array]:
         terms = (dot(d.MS_de[:, k], a), dot(d.MS_re[:, k], al), mul(2, dot(w, coriolis)), mul(-1, dot(w, Gw)))
         for term in terms:
             s[k] = add(s[k], term)
-    return f, n, plus(s, matvec(body.M_ee, motion.qdde))
+    return f, n, plus(s, matvec(d.M_ee, motion.qdde), d.inward_elastic)
 
 
 def _elastic(body: Body, motion: FrameMotion) -> Array:
-    """K q + D qd."""
+    """K q + D qd, with the geometric stiffness of beams under axial load."""
     if not body.flexible:
         return zeros(0)
-    return plus(matvec(body.K_ee, motion.qe), matvec(body.D_ee, motion.qde))
+    return elastic_forces(body, motion.qe, motion.qde)
 
 
 # The tree ------------------------------------------------------------------------------------------------------------

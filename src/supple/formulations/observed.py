@@ -11,10 +11,11 @@ import numpy as np
 
 from supple.expr.derivative import directional
 from supple.expr.function import Array, Function, function
-from supple.expr.node import Scalar, add, div, mul, sign, sqrt
+from supple.expr.node import Scalar, add, div, mul, sign, sqrt, sub
 from supple.expr.vector import cross, dot, identity, is_zero, matvec, minus, plus, quaternion_rate, scale, zeros
 from supple.formulations.kinematics import FrameMotion, Kinematics, inputs
 from supple.formulations.loops import closure_function, closure_motion
+from supple.formulations.strain import elastic_energy, lost_power
 from supple.robot.bodies.record import Body, Outline, axial
 from supple.robot.mechanism import Anchor, Mechanism
 
@@ -61,16 +62,19 @@ class Deformed:
     MS_de: Array  # d MS / dq_k
     inertia: Array
     MS_re: Array
+    M_ee: Array
     G: list[Array]  # (1/2) dI/dq_k
     momentum: Array  # I w + MS_re qd
     inward: Array  # second derivative of MS while the coordinates keep their rates
     inward_moment: Array  # the same of MS_re qd
+    inward_elastic: Array  # and of M_ee qd
 
 
 def deformed(body: Body, motion: FrameMotion) -> Deformed:
     """Inertial quantities of a body bent by its present elastic coordinates."""
     q, n = motion.qe, len(body.coordinates)
-    MS, MS_de, inward, inward_moment = *first_moments(body, q), zeros(3), zeros(3)
+    (MS, MS_de), M_ee = first_moments(body, q), body.M_ee
+    inward, inward_moment, inward_elastic = zeros(3), zeros(3), zeros(n)
     inertia, MS_re, G = body.I_rr, body.beta.copy(), []
     for k in range(n):
         own = symmetric(body.I_re[k])
@@ -90,8 +94,21 @@ def deformed(body: Body, motion: FrameMotion) -> Deformed:
         MS_re = np.stack([minus(row, scale(x, g)) for row, x in zip(MS_re, arm, strict=True)])
         inward = minus(inward, scale(squared, t.first))
         inward_moment = minus(inward_moment, scale(squared, arm))
+        inward_elastic = minus(inward_elastic, scale(squared, t.shape))
+        M_ee = _less_products(M_ee, t.shape, g)
     momentum = plus(matvec(inertia, motion.omega), matvec(MS_re, motion.qde))
-    return Deformed(MS, MS_de, inertia, MS_re, G, momentum, inward, inward_moment)
+    return Deformed(MS, MS_de, inertia, MS_re, M_ee, G, momentum, inward, inward_moment, inward_elastic)
+
+
+def _less_products(M: Array, a: Array, b: Array) -> Array:
+    """M - a b^T - b a^T."""
+    if is_zero(a):
+        return M
+    made = M.copy()
+    for i in range(len(a)):
+        for k in range(len(a)):
+            made[i, k] = sub(M[i, k], add(mul(a[i], b[k]), mul(b[i], a[k])))
+    return made
 
 
 def first_moments(body: Body, q: Array) -> tuple[Array, Array]:
@@ -166,9 +183,9 @@ def _energy(kin: Kinematics) -> Function:
             kinetic.append(kinetic_energy(body, motion))
             MS, _ = first_moments(body, motion.qe)
             gravity.append(mul(-1, dot(s.g, plus(scale(body.mass, p), matvec(R, MS)))))
-        elastic.append(mul(Fraction(1, 2), dot(motion.qe, matvec(body.K_ee, motion.qe))) if body.flexible else 0)
+        elastic.append(elastic_energy(body, motion.qe) if body.flexible else 0)
         if body.flexible:
-            lost = add(lost, dot(motion.qde, matvec(body.D_ee, motion.qde)))
+            lost = add(lost, lost_power(body, motion.qe, motion.qde))
     motors: Scalar = 0
     coulomb = coulomb_friction(mechanism, s.v)
     for k, c in enumerate(mechanism.coordinates):
@@ -184,7 +201,7 @@ def kinetic_energy(body: Body, motion: FrameMotion) -> Scalar:
     w, v, qd = motion.omega, motion.v, motion.qde
     linear = plus(scale(body.mass, scale(Fraction(1, 2), v)), cross(w, d.MS), matvec(d.MS_de, qd))
     angular = plus(scale(Fraction(1, 2), matvec(d.inertia, w)), matvec(d.MS_re, qd))
-    elastic = mul(Fraction(1, 2), dot(qd, matvec(body.M_ee, qd))) if body.flexible else 0
+    elastic = mul(Fraction(1, 2), dot(qd, matvec(d.M_ee, qd))) if body.flexible else 0
     return add(add(dot(v, linear), dot(w, angular)), elastic)
 
 

@@ -179,7 +179,7 @@ def linearise(model: Model, at: Equilibrium, free: bool = False, **loads: Any) -
     Z, _, _ = null_space(A)
     M, D = model.mass(at.q), model.damping(at.q)
     K = model.stiffness(at.q, at.reactions, **loads)
-    H = model.loss_stiffness()
+    H = model.loss_stiffness(at.q)
     return Linear(_symmetric(Z.T @ M @ Z), Z.T @ D @ Z, Z.T @ K @ Z, _symmetric(Z.T @ H @ Z), Z, K, M)
 
 

@@ -21,6 +21,7 @@ from supple.formulations.chains import chains
 from supple.formulations.equations import Equations
 from supple.model.algebra import Array, least_squares, null_space, one_thread
 from supple.model.couplings import COUPLINGS, Tree, massless
+from supple.robot.bodies.record import strain_gradient
 from supple.robot.mechanism import Mechanism
 
 
@@ -99,12 +100,21 @@ class Model:
         """d f / d v at rest; Coulomb friction left out."""
         return self.call("damping", q=q, direction=np.eye(self.nv))["f"].T
 
-    def loss_stiffness(self) -> Array:
+    def loss_stiffness(self, q: Array) -> Array:
         """Imaginary part of the stiffness: structural damping of bodies and joints."""
         H = np.zeros((self.nv, self.nv))
         for frame in self.mechanism.frames:
-            H[frame.ev, frame.ev] = frame.body.H_ee.astype(float)
+            T = strain_gradient(frame.body, q[frame.e])
+            H[frame.ev, frame.ev] = T.T @ frame.body.H_ee.astype(float) @ T
         return H
+
+    def strain_energies(self, q: Array, shapes: Array) -> Array:
+        """Twice the elastic energy of small motions (columns) about q, frame by frame."""
+        made = np.zeros((len(self.mechanism.frames), shapes.shape[1]))
+        for row, frame in zip(made, self.mechanism.frames, strict=True):
+            part = strain_gradient(frame.body, q[frame.e]) @ shapes[frame.ev]
+            row += np.einsum("im,ij,jm->m", part, frame.body.K_ee.astype(float), part)
+        return made
 
     # Loops ------------------------------------------------------------------------------------------------------------
 

@@ -18,6 +18,7 @@ from supple.robot.bodies.record import Array, Body, Marker, eye, moved, moved_ma
 from supple.robot.bodies.reduced_beam import reduced_beam
 from supple.robot.bodies.rigid import rigid_body
 from supple.robot.bodies.section import cross_section
+from supple.robot.bodies.shortening import section_shortening
 from supple.robot.entries import EntryError, resolved
 from supple.robot.finite_elements.model import cleaned
 from supple.robot.flexible_bodies import FlexibleBodies, Shape, reduction_of
@@ -44,7 +45,8 @@ class Piece:
         assert self.beam is not None
         marker = beam_marker(self.beam, fraction)
         if self.V is not None:
-            shortening = tuple(replace(s, G=_congruent(s.G, self.V)) for s in marker.shortening)
+            drawn_back = section_shortening(self.beam, fraction)
+            shortening = tuple(replace(s, G=_congruent(s.G, self.V)) for s in drawn_back)
             Phi_d, Phi_r = _product(marker.Phi_d, self.V), _product(marker.Phi_r, self.V)
             marker = replace(marker, Phi_d=Phi_d, Phi_r=Phi_r, shortening=shortening)
         return replace(moved_marker(marker, self.R, self.p), rotation=eye())

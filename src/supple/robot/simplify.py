@@ -8,7 +8,19 @@ from typing import Any
 
 import numpy as np
 
-from supple.robot.bodies.record import Array, Body, Marker, eye, fixed_marker, hat, is_zero, moved, moved_marker, zeros
+from supple.robot.bodies.record import (
+    Array,
+    Body,
+    Marker,
+    Stretch,
+    eye,
+    fixed_marker,
+    hat,
+    is_zero,
+    moved,
+    moved_marker,
+    zeros,
+)
 from supple.robot.mechanism import Anchor, Closure, Coordinate, Frame, Mechanism
 
 
@@ -183,14 +195,22 @@ def _joined(a: Body, b: Body) -> Body:
         made[:n, :n], made[n:, n:] = x, y
         return made
 
-    shortened = [replace(t, G=_padded(t.G, 0, n + m)) for t in a.shortened]
-    shortened += [replace(t, G=_padded(t.G, n, n + m)) for t in b.shortened]
+    stretches, shortened = [], []
+    for body, first in ((a, 0), (b, n)):
+        for s in body.stretches:
+            shifted = tuple(first + k for k in s.coordinates)
+            stretches.append(Stretch(shifted, _padded(s.G, first, n + m)))
+        for t in body.shortened:
+            shape = zeros(n + m)
+            shape[first : first + len(t.shape)] = t.shape
+            shortened.append(replace(t, shape=shape, G=_padded(t.G, first, n + m)))
     return Body(
         mass=a.mass + b.mass, MS_r=a.MS_r + b.MS_r, I_rr=a.I_rr + b.I_rr,
         MS_de=np.concatenate([a.MS_de, b.MS_de], axis=1), beta=np.concatenate([a.beta, b.beta], axis=1),
         lam=block(a.lam, b.lam), I_re=np.concatenate([a.I_re, b.I_re]), I_ee=block(a.I_ee, b.I_ee),
         M_ee=block(a.M_ee, b.M_ee), K_ee=block(a.K_ee, b.K_ee), D_ee=block(a.D_ee, b.D_ee), H_ee=block(a.H_ee, b.H_ee),
-        coordinates=a.coordinates + b.coordinates, units=a.units + b.units, shortened=tuple(shortened),
+        coordinates=a.coordinates + b.coordinates, units=a.units + b.units, stretches=tuple(stretches),
+        shortened=tuple(shortened),
     )  # fmt: skip
 
 

@@ -1,8 +1,7 @@
 """Beams: Euler-Bernoulli and Timoshenko elements in 2D and 3D, any number of elements.
 
 Coordinates are the displacements (x, y, z) and rotations (rx, ry, rz) of every node but the first, which is clamped to
-the body frame; planar beams keep x, y, rz. x is the stretch up to a node: what bending takes off it is of second order and
-kept in matrices of its own (see `shortening`).
+the body frame; planar beams keep x, y, rz. Bending shortens a beam: see `shortening`.
 """
 
 from __future__ import annotations
@@ -15,16 +14,10 @@ import numpy as np
 
 from supple.robot.bodies.beam_element import BeamSpec, Element, at, element, product
 from supple.robot.bodies.record import Array, Body, Marker, Outline, eye, from_moments, zeros
-from supple.robot.bodies.shortening import (
-    PLANAR,
-    SPATIAL,
-    coordinates_of,
-    drawn_shortening,
-    section_shortening,
-    shortened_masses,
-)
+from supple.robot.bodies.shortening import PLANAR, SPATIAL, coordinates_of, stretches
 
 DOFS = ("x", "y", "z", "rx", "ry", "rz")
+DRAWN = 8  # points of the drawing per element
 
 
 def beam_body(spec: BeamSpec) -> Body:
@@ -58,7 +51,7 @@ def beam_body(spec: BeamSpec) -> Body:
     units = tuple("m" if d < 3 else "rad" for _ in range(spec.elements) for d in dofs)
     return Body(
         **fields, K_ee=K, D_ee=zeros(n, n), H_ee=zeros(n, n), coordinates=names, units=units,
-        shortened=shortened_masses(spec), outline=_outline(spec),
+        stretches=stretches(spec), outline=_outline(spec),
     )  # fmt: skip
 
 
@@ -123,15 +116,13 @@ def beam_marker(spec: BeamSpec, fraction: Any) -> Marker:
             for axis in range(3):
                 Phi_d[axis, a] = at(e.displacement[axis][k], xi)
                 Phi_r[axis, a] = at(e.rotation[axis][k], xi)
-    return Marker(position, eye(), Phi_d, Phi_r, section_shortening(spec, fraction))
+    return Marker(position, eye(), Phi_d, Phi_r)
 
 
-def _outline(spec: BeamSpec, per_element: int = 8) -> Outline:
-    count = per_element * spec.elements
-    straight = replace(spec, shortens=False)
-    markers = [beam_marker(straight, Fraction(i, count)) for i in range(count + 1)]
-    axis, steps = drawn_shortening(spec, per_element) or (None, None)
-    return Outline(np.array([m.position for m in markers]), np.array([m.Phi_d for m in markers]), (), axis, steps)
+def _outline(spec: BeamSpec) -> Outline:
+    count = DRAWN * spec.elements
+    markers = [beam_marker(spec, Fraction(i, count)) for i in range(count + 1)]
+    return Outline(np.array([m.position for m in markers]), np.array([m.Phi_d for m in markers]))
 
 
 def _straight(spec: BeamSpec) -> Outline:

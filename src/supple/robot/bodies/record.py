@@ -9,9 +9,14 @@ symbols.
     I_ee[i, k] = int phi_i^T phi_k dm  (hat)
 
     int u dm = -1/2 sum_t (q.G_t q) first_t        int r0 u^T dm = -1/2 sum_t (q.G_t q) dyad_t
+    int phi_k.u dm = -1/2 sum_t (q.G_t q) shape_t[k]
 
-Rotary inertia of beam sections adds constants to I_rr, beta and M_ee only. Of u what is linear in q is kept wherever the
-frame moves; int phi_k.u' dm, which is not, is left out.
+Rotary inertia of beam sections adds constants to I_rr, beta and M_ee only.
+
+Bending shortens a beam, and axial loads do work on that. There are two ways to say so, and a body uses one of them:
+displacements linear in q and strains that are not (`Stretch`: beams whose nodes have their axial displacements as
+coordinates), or strains linear in q and displacements that are not (`Shortening` of markers, `Shortened` mass: reduced
+beams, whose few shapes have no axial displacement for every bending).
 """
 
 from __future__ import annotations
@@ -62,6 +67,14 @@ def is_zero(x: Any) -> bool:
 
 
 @dataclass(frozen=True)
+class Stretch:
+    """An element of a beam: bending takes 1/2 q.G q off it, so the nodes behind it are stretched by that much more."""
+
+    coordinates: tuple[int, ...]  # axial displacements of the nodes at its end and behind
+    G: Array  # N x N
+
+
+@dataclass(frozen=True)
 class Shortening:
     """Second order of a place's displacement: it is drawn back along `axis` by 1/2 q.G q when its body bends."""
 
@@ -71,10 +84,11 @@ class Shortening:
 
 @dataclass(frozen=True)
 class Shortened:
-    """A part of the same integrated over the mass of a body: q.G q times `first` and `dyad`."""
+    """A part of the same integrated over the mass of a body: q.G q times `first`, `dyad` and `shape`."""
 
     first: Array  # 3
     dyad: Array  # 3 x 3
+    shape: Array  # N
     G: Array  # N x N
 
 
@@ -130,6 +144,7 @@ class Body:
     H_ee: Array = field(default_factory=lambda: zeros(0, 0))  # loss stiffness of structural damping
     coordinates: tuple[str, ...] = ()  # names of the elastic coordinates
     units: tuple[str, ...] = ()  # m or rad, one per coordinate
+    stretches: tuple[Stretch, ...] = ()
     shortened: tuple[Shortened, ...] = ()
     outline: Outline | None = None
     reduced: Reduced | None = None
@@ -137,6 +152,14 @@ class Body:
     @property
     def flexible(self) -> bool:
         return bool(self.coordinates)
+
+
+def strain_gradient(body: Body, q: Array) -> Array:
+    """T of the strain coordinates' change T dq, at numbers q: what the stiffness matrix acts on."""
+    T = np.eye(len(q))
+    for t in body.stretches:
+        T[list(t.coordinates)] += t.G.astype(float) @ q
+    return T
 
 
 def from_moments(mass: Any, s0: Array, S0: Array, s: Array, J: Array, E: Array) -> dict[str, Any]:

@@ -7,11 +7,11 @@ from dataclasses import replace
 import numpy as np
 
 from supple.errors import SuppleError
-from supple.robot.bodies.beam import beam_marker
+from supple.robot.bodies.beam import DRAWN, beam_marker
 from supple.robot.bodies.beam_element import BeamSpec
-from supple.robot.bodies.record import Array, Body, Outline
+from supple.robot.bodies.record import Array, Body, Outline, Shortened, is_zero, zeros
 from supple.robot.bodies.reduction import Selection, Structure, reduce
-from supple.robot.bodies.shortening import PLANAR, SPATIAL
+from supple.robot.bodies.shortening import PLANAR, SPATIAL, drawn_shortening, shortened_masses
 from supple.robot.finite_elements.model import Site, cleaned, hat_rows
 
 
@@ -39,7 +39,17 @@ def reduced_beam(spec: BeamSpec, body: Body, method: str, selection: Selection) 
     own = np.ix_(chosen, chosen)
     basis = reduce(Structure(M[own], K[own], rigid, sites, held, end[:, chosen]), method, selection)
     V = basis.V[len(kept) :]
-    return replace(transformed(body, V), coordinates=basis.names, units=basis.units, reduced=basis.reduced), V
+    made = transformed(_strained(spec, body), V)
+    return replace(made, coordinates=basis.names, units=basis.units, reduced=basis.reduced), V
+
+
+def _strained(spec: BeamSpec, body: Body) -> Body:
+    """The beam with the stretch of its nodes as coordinates: few shapes cannot follow the shortening of all bending."""
+    outline = body.outline
+    drawn = drawn_shortening(spec, DRAWN)
+    if outline is not None and drawn is not None:
+        outline = replace(outline, axis=drawn[0], steps=drawn[1])
+    return replace(body, stretches=(), shortened=shortened_masses(spec), outline=outline)
 
 
 def mass_with_frame(body: Body) -> Array:
@@ -55,6 +65,25 @@ def mass_with_frame(body: Body) -> Array:
     M[6:, :6] = M[:6, 6:].T
     M[6:, 6:] = body.M_ee.astype(float)
     return M
+
+
+def _gathered(parts: tuple[Shortened, ...], V: Array) -> list[Shortened]:
+    """Second-order displacements over the mass in coordinates q' with q = V q': of the whole, and one for each q'."""
+
+    def turned(G: Array) -> Array:
+        made = V.T @ G.astype(float) @ V
+        return cleaned((made + made.T) / 2, np.abs(made).max(initial=0.0), 1e-13)
+
+    made = [replace(t, shape=zeros(V.shape[1]), G=turned(t.G)) for t in parts if is_zero(t.shape)]
+    shapes = [t for t in parts if not is_zero(t.shape)]
+    for k in range(V.shape[1]):
+        weights = [t.shape.astype(float) @ V[:, k] for t in shapes]
+        biggest = np.abs(V[:, k]).max()
+        own = sum((w * t.G for w, t in zip(weights, shapes, strict=True) if abs(w) > 1e-12 * biggest), zeros(*parts[0].G.shape))
+        unit = zeros(V.shape[1])
+        unit[k] = 1
+        made.append(Shortened(zeros(3), zeros(3, 3), unit, turned(own)))
+    return made
 
 
 def transformed(body: Body, V: Array) -> Body:
@@ -76,7 +105,7 @@ def transformed(body: Body, V: Array) -> Body:
         drawn = np.einsum("pca,ak->pck", outline.Phi_d.astype(float), V)
         steps = None if outline.steps is None else np.array([turned(G) for G in outline.steps])
         outline = Outline(outline.position, plain(drawn), outline.breaks, outline.axis, steps)
-    shortened = tuple(replace(t, G=turned(t.G)) for t in body.shortened)
+    shortened = tuple(t for t in _gathered(body.shortened, V) if np.any(t.G != 0))
     return replace(
         body, MS_de=plain(body.MS_de.astype(float) @ V), beta=plain(body.beta.astype(float) @ V), lam=plain(lam),
         I_re=plain(I_re), I_ee=plain(I_ee), M_ee=turned(body.M_ee), K_ee=turned(body.K_ee), D_ee=turned(body.D_ee),

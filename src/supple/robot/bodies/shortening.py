@@ -4,8 +4,10 @@ A section at x is drawn towards the root by the slope of the deflection before i
 
     u_x = stretch - 1/2 q.G(x) q,    G(x) = int_0^x (v'^T v' + w'^T w') ds
 
-Constant matrices carry it: G at every section, and over the mass G_m = int rho A G dx and G_mx = int rho A x G dx. From
-them follow softening under compression, stiffening in tension, and the centrifugal stiffening of a turning beam.
+From it follow softening under compression, stiffening in tension, and the centrifugal stiffening of a turning beam. A beam
+described by its nodes has their true axial displacements u_x as coordinates: the stretch is quadratic, and only the elastic
+energy changes (between nodes u_x is linear). A reduced beam has the stretch as coordinate: its displacements are quadratic,
+at every section by G, over the mass by integrals of rho A G.
 """
 
 from __future__ import annotations
@@ -16,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from supple.robot.bodies.beam_element import BeamSpec, Element, Polynomial, element, product, zero
-from supple.robot.bodies.record import Array, Shortened, Shortening, eye, zeros
+from supple.robot.bodies.record import Array, Shortened, Shortening, Stretch, eye, zeros
 
 PLANAR = (0, 1, 5)
 SPATIAL = (0, 1, 2, 3, 4, 5)
@@ -31,6 +33,19 @@ def coordinates_of(index: int, dofs: tuple[int, ...]) -> dict[int, int]:
             for j, d in enumerate(dofs):
                 where[6 * end + d] = len(dofs) * (node - 1) + j
     return where
+
+
+def stretches(spec: BeamSpec) -> tuple[Stretch, ...]:
+    """What bending takes off every element of a beam described by its nodes."""
+    if not _shortens(spec):
+        return ()
+    e, size = element(spec), len(PLANAR if spec.planar else SPATIAL)
+    slopes, made = _slopes(e, 0, 1), []
+    for index in range(spec.elements):
+        G = _empty(spec)
+        _add(G, spec, index, slopes)
+        made.append(Stretch(tuple(size * node for node in range(index, spec.elements)), G))
+    return tuple(made)
 
 
 def section_shortening(spec: BeamSpec, fraction: Any) -> tuple[Shortening, ...]:
@@ -59,7 +74,7 @@ def drawn_shortening(spec: BeamSpec, per_element: int) -> tuple[Array, Array] | 
 
 
 def shortened_masses(spec: BeamSpec) -> tuple[Shortened, ...]:
-    """The second-order displacements integrated over the beam's mass: int u dm and int r0 u^T dm."""
+    """The second-order displacements integrated over the beam's mass, along x, and with every axial shape function."""
     if not _shortens(spec):
         return ()
     e, G_m, G_mx = element(spec), _empty(spec), _empty(spec)
@@ -70,8 +85,27 @@ def shortened_masses(spec: BeamSpec) -> tuple[Shortened, ...]:
         _add(G_m, spec, index, line * ((L - x0) * S0 - e.h * S1))  # mass behind a section: rho A (L - s)
         behind = (L * L - x0 * x0) * S0 - 2 * x0 * e.h * S1 - e.h * e.h * S2
         _add(G_mx, spec, index, line * Fraction(1, 2) * behind)
-    x = eye()[:, 0]
-    return Shortened(x, zeros(3, 3), G_m), Shortened(zeros(3), np.outer(x, x), G_mx)
+    x, none, nothing = eye()[:, 0], zeros(3), zeros(len(G_m))
+    whole = (Shortened(x, zeros(3, 3), nothing, G_m), Shortened(none, np.outer(x, x), nothing, G_mx))
+    return whole + tuple(_with_stretch(spec, node) for node in range(1, spec.elements + 1))
+
+
+def _with_stretch(spec: BeamSpec, node: int) -> Shortened:
+    """int phi.u dm of the axial shape function phi of a node: a hat over the elements beside it.
+
+    The mass phi dm behind s is that of a whole hat before it, of a part of it within."""
+    e, G = element(spec), _empty(spec)
+    mass = spec.rho * spec.section.area * e.h
+    S0, S1, S2 = (_slopes(e, 0, 1, power) for power in range(3))
+    half, last = Fraction(1, 2), node == spec.elements
+    for index in range(node - 1):
+        _add(G, spec, index, mass * (half if last else 1) * S0)
+    _add(G, spec, node - 1, mass * ((half if last else 1) * S0 - half * S2))  # phi = xi
+    if not last:
+        _add(G, spec, node, mass * half * (S0 - 2 * S1 + S2))  # phi = 1 - xi
+    shape, size = zeros(len(G)), len(PLANAR if spec.planar else SPATIAL)
+    shape[size * (node - 1)] = 1
+    return Shortened(zeros(3), zeros(3, 3), shape, G)
 
 
 def _shortens(spec: BeamSpec) -> bool:

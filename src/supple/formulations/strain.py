@@ -1,0 +1,69 @@
+"""Elastic forces and energies of a body, whose beams are shortened by bending.
+
+K and D of a body act on its strain coordinates x. Most are the elastic coordinates q themselves; the stretch of a bent
+beam's node is its displacement and what bending takes off the length before it (`Stretch`):
+
+    x = q + 1/2 sum_t a_t (q.G_t q),    T = dx/dq = 1 + sum_t a_t (G_t q)^T
+    energy 1/2 x.K x,    losses x'.D x',    forces T^T (K x + D x')
+
+N_t = a_t.(K x + D x') is the axial force in the element t, and N_t G_t its geometric stiffness.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+
+from supple.expr.function import Array
+from supple.expr.node import Scalar, add, mul
+from supple.expr.vector import dot, is_zero, matvec, plus, scale, zeros
+from supple.robot.bodies.record import Body
+
+HALF = Fraction(1, 2)
+
+
+@dataclass(frozen=True)
+class Strain:
+    """Strain coordinates of a body, their rates, and G_t q of every stretch."""
+
+    x: Array
+    rate: Array
+    slopes: list[Array]
+
+
+def strain(body: Body, q: Array, qd: Array) -> Strain:
+    """The Strain of a body with elastic coordinates q and rates qd."""
+    taken, taking = zeros(len(q)), zeros(len(q))
+    slopes = [matvec(t.G, q) for t in body.stretches]
+    for t, g in zip(body.stretches, slopes, strict=True):
+        off, rate = mul(HALF, dot(q, g)), dot(qd, g)
+        for k in t.coordinates:  # sums in the order of the elements, so that neighbours share them
+            taken[k], taking[k] = add(taken[k], off), add(taking[k], rate)
+    return Strain(plus(q, taken), plus(qd, taking), slopes)
+
+
+def elastic_forces(body: Body, q: Array, qd: Array) -> Array:
+    """What the elastic coordinates resist with: T^T (K x + D x')."""
+    s = strain(body, q, qd)
+    forces = plus(matvec(body.K_ee, s.x), matvec(body.D_ee, s.rate))
+    made = forces
+    for t, g in zip(body.stretches, s.slopes, strict=True):
+        N: Scalar = 0
+        for k in reversed(t.coordinates):
+            N = add(N, forces[k])
+        made = plus(made, scale(N, g))
+    return made
+
+
+def elastic_energy(body: Body, q: Array) -> Scalar:
+    """1/2 x.K x."""
+    x = strain(body, q, zeros(len(q))).x
+    return mul(HALF, dot(x, matvec(body.K_ee, x)))
+
+
+def lost_power(body: Body, q: Array, qd: Array) -> Scalar:
+    """x'.D x'."""
+    if is_zero(body.D_ee):
+        return 0
+    rate = strain(body, q, qd).rate
+    return dot(rate, matvec(body.D_ee, rate))
