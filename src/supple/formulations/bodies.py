@@ -241,9 +241,7 @@ def node_motion(marker: Marker, now: Motion) -> tuple[list[Ring], list[Ring]]:
     return node_place(marker, now, [_drawn_back(s, now, _same) for s in marker.shortening])
 
 
-def node_place(
-    marker: Marker, now: Motion, second: Sequence[tuple[Shortening, Back]]
-) -> tuple[list[Ring], list[Ring]]:
+def node_place(marker: Marker, now: Motion, second: Sequence[tuple[Shortening, Back]]) -> tuple[list[Ring], list[Ring]]:
     """node_motion with the shortening given in symbols of its own."""
     r = [marker.position[j] + _dot(marker.Phi_d[j], now.q) for j in range(3)]
     rate = [_dot(marker.Phi_d[j], now.qd) for j in range(3)]

@@ -48,7 +48,6 @@ class Moments:
             total = plus_scaled(total, x, with_other)
         return total
 
-
     def shortened(self, e: Array) -> tuple[Array, Array]:
         """int u and int r0 u^T of a bent body."""
         return self._second([mul(-HALF, dot(e, matvec(t.G, e))) for t in self.u])

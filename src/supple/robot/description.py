@@ -149,6 +149,7 @@ class Actuator(Friction):
     gear: Annotated[Any, Q("any", above=0)] = 1
 
 
+STIFFENING = ("second_order", "none")
 JointType = Literal["fixed", "revolute", "prismatic", "universal", "cylindrical", "spherical"]
 ClosureType = Literal[
     "fixed",

@@ -10,8 +10,8 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from supple.errors import RobotFileError, UnlikelyValue
-from supple.robot.description import Robot
+from supple.errors import RobotFileError, SuppleError, UnlikelyValue
+from supple.robot.description import STIFFENING, Robot
 from supple.robot.quantity import Value
 from supple.robot.references import reference_problems
 from supple.robot.structure import structure_problems, well_formed
@@ -58,8 +58,9 @@ def describe_text(
             raise RobotFileError(structure) from error
     if not robot.name:
         robot = robot.model_copy(update={"name": name})
+    robot, settings = _stiffening(robot, settings or {}, file)
     scope = Scope(tree)
-    parameters = parameter_values(robot, scope, settings or {})
+    parameters = parameter_values(robot, scope, settings)
     check_values(robot, parameters, scope)
     problems = [*structure, *scope.problems, *reference_problems(robot, tree, whole=not structure)]
     if problems:
@@ -67,6 +68,17 @@ def describe_text(
     for said in dict.fromkeys(scope.remarks):
         warnings.warn(said, UnlikelyValue, stacklevel=3)
     return Description(robot, parameters, tree, folder)
+
+
+def _stiffening(robot: Robot, settings: Mapping[str, Any], file: str) -> tuple[Robot, Mapping[str, Any]]:
+    """The robot with `stiffening` as the settings say, and the settings of its parameters."""
+    if "stiffening" not in settings or "stiffening" in robot.parameters:
+        return robot, settings
+    wanted = settings["stiffening"]
+    if wanted not in (*STIFFENING, None):
+        raise SuppleError(f"{file}: stiffening={wanted} must be {' or '.join(STIFFENING)}")
+    rest = {name: value for name, value in settings.items() if name != "stiffening"}
+    return (robot if wanted is None else robot.model_copy(update={"stiffening": wanted})), rest
 
 
 def _kind(value: Any) -> str:

@@ -3,6 +3,10 @@
 Fields: `supple` = "body 1", the fields of the record by their names (`mass`, `MS_r`, `I_rr`, `MS_de`, `beta`, `lam`, `I_re`,
 `I_ee`, `M_ee`, `K_ee`, `D_ee`, `H_ee`), `coordinates`, `units`, `outline_position`, `outline_Phi_d`, `outline_breaks`, and
 per attachment `names`, `positions` (A x 3), `rotations` (A x 3 x 3), `Phi_d` and `Phi_r` (A x 3 x N).
+
+Of second order, where the body has it: `shortening` (A x 3 x N x N), attachments are drawn back by 1/2 q.G q along x, y and
+z; and over the mass `shortened_first` (T x 3), `shortened_dyad` (T x 3 x 3), `shortened_shape` (T x N), `shortened_G`
+(T x N x N).
 """
 
 from __future__ import annotations
@@ -16,7 +20,7 @@ from typing import Any
 import numpy as np
 
 from supple.errors import SuppleError
-from supple.robot.bodies.record import Array, Body, Marker, Outline
+from supple.robot.bodies.record import Array, Body, Marker, Outline, Shortened, Shortening, eye, is_zero
 from supple.robot.bodies.reduced_beam import mass_with_frame
 from supple.robot.finite_elements.matrix_files import read_arrays
 from supple.robot.finite_elements.model import cleaned
@@ -29,6 +33,8 @@ _SHAPES: dict[str, tuple[int | str, ...]] = {
     "MS_r": (3,), "I_rr": (3, 3), "MS_de": (3, "N"), "beta": (3, "N"), "lam": ("N", "N", 3), "I_re": ("N", 3, 3),
     "I_ee": ("N", "N", 3, 3), "M_ee": ("N", "N"), "K_ee": ("N", "N"), "D_ee": ("N", "N"), "H_ee": ("N", "N"),
 }  # fmt: skip
+
+_SECOND: dict[str, tuple[int | str, ...]] = {"first": (3,), "dyad": (3, 3), "shape": ("N",), "G": ("N", "N")}
 
 
 def write_body(body: Body, markers: Mapping[str, Marker], path: Path) -> Path:
@@ -45,6 +51,7 @@ def write_body(body: Body, markers: Mapping[str, Marker], path: Path) -> Path:
         data["rotations"] = np.array([m.rotation.astype(float) for m in listed]).reshape(-1, 3, 3)
         for name in ("Phi_d", "Phi_r"):
             data[name] = np.array([getattr(m, name).astype(float) for m in listed]).reshape(-1, 3, n)
+        data |= _second_order(body, listed)
     except TypeError as error:
         raise SuppleError("a body with kept parameters cannot be written to a file of numbers") from error
     for name, texts in (("coordinates", body.coordinates), ("units", body.units), ("names", tuple(markers))):
@@ -52,6 +59,41 @@ def write_body(body: Body, markers: Mapping[str, Marker], path: Path) -> Path:
     with path.open("wb") as stream:
         np.savez_compressed(stream, **data)
     return path
+
+
+def _second_order(body: Body, markers: list[Marker]) -> dict[str, Array]:
+    """The arrays of second order; none for a body without them."""
+    n = len(body.coordinates)
+    if body.stretches:
+        raise SuppleError("a beam described by its nodes is written in the robot file; reduce it to write it as a body")
+    data: dict[str, Array] = {}
+    if body.shortened:
+        for name in _SECOND:
+            data[f"shortened_{name}"] = np.array([getattr(t, name).astype(float) for t in body.shortened])
+    if any(m.shortening for m in markers):
+        drawn = np.zeros((len(markers), 3, n, n))
+        for a, marker in enumerate(markers):
+            for s in marker.shortening:
+                drawn[a] += np.einsum("c,ij->cij", s.axis.astype(float), s.G.astype(float))
+        data["shortening"] = drawn
+    return data
+
+
+def _second_from(
+    data: Mapping[str, Array], n: int, attachments: int, file: str
+) -> tuple[tuple[Shortened, ...], list[tuple[Shortening, ...]]]:
+    """Shortened mass of a body, and Shortening of every attachment."""
+    shortened: list[Shortened] = []
+    shortening: list[tuple[Shortening, ...]] = [()] * attachments
+    if "shortened_G" in data:
+        count = len(data["shortened_G"])
+        shapes = {name: (count, *(n if isinstance(k, str) else k for k in wanted)) for name, wanted in _SECOND.items()}
+        parts = {name: _numbers(data, f"shortened_{name}", shape, file) for name, shape in shapes.items()}
+        shortened = [Shortened(**{name: part[t] for name, part in parts.items()}) for t in range(count)]
+    if "shortening" in data:
+        drawn = _numbers(data, "shortening", (attachments, 3, n, n), file)
+        shortening = [tuple(Shortening(eye()[:, c], G) for c, G in enumerate(three) if not is_zero(G)) for three in drawn]
+    return tuple(shortened), shortening
 
 
 def write(body: Body, markers: Mapping[str, Marker], path: Path) -> Path:
@@ -108,6 +150,7 @@ def body_from(data: Mapping[str, Array], file: str) -> tuple[Body, dict[str, Mar
             _numbers(data, "outline_position", (drawn, 3), file), _numbers(data, "outline_Phi_d", (drawn, 3, n), file),
             tuple(int(k) for k in np.ravel(data.get("outline_breaks", ())) if 0 < k < drawn),
         )  # fmt: skip
+        shortened, shortening = _second_from(data, n, a, file)
         units = tuple(str(x) for x in data["units"])
         mass = float(data["mass"])
     except KeyError as error:
@@ -116,8 +159,10 @@ def body_from(data: Mapping[str, Array], file: str) -> tuple[Body, dict[str, Mar
         raise SuppleError(f"{file}: its arrays cannot be used: {' '.join(str(error).split())[:120]}") from error
     if len(units) != n or not np.isfinite(mass) or mass < 0:
         raise SuppleError(f"{file}: needs a unit per coordinate and a mass that is not negative")
-    body = Body(mass=mass, **fields, coordinates=coordinates, units=units, outline=outline if drawn else None)
-    markers = {k: Marker(positions[i], rotations[i], Phi_d[i], Phi_r[i]) for i, k in enumerate(names)}
+    body = Body(
+        mass=mass, **fields, coordinates=coordinates, units=units, shortened=shortened, outline=outline if drawn else None
+    )
+    markers = {k: Marker(positions[i], rotations[i], Phi_d[i], Phi_r[i], shortening[i]) for i, k in enumerate(names)}
     fault = _names_fault(body, names) or _numbers_fault(body, rotations.astype(float))
     if fault:
         raise SuppleError(f"{file}: {fault}")

@@ -79,7 +79,9 @@ def _gathered(parts: tuple[Shortened, ...], V: Array) -> list[Shortened]:
     for k in range(V.shape[1]):
         weights = [t.shape.astype(float) @ V[:, k] for t in shapes]
         biggest = np.abs(V[:, k]).max()
-        own = sum((w * t.G for w, t in zip(weights, shapes, strict=True) if abs(w) > 1e-12 * biggest), zeros(*parts[0].G.shape))
+        own = sum(
+            (w * t.G for w, t in zip(weights, shapes, strict=True) if abs(w) > 1e-12 * biggest), zeros(*parts[0].G.shape)
+        )
         unit = zeros(V.shape[1])
         unit[k] = 1
         made.append(Shortened(zeros(3), zeros(3, 3), unit, turned(own)))
