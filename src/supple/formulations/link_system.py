@@ -6,7 +6,8 @@ the small angles phi (base axes), and bent by its own elastic coordinates e. A p
     p = o + d + R (r + Phi_d e) + phi x R r
 
 linear in everything elastic: this is the one approximation of the method (Rognant et al. 2010, eq. 18; Vidoni et al. 2012,
-eq. 2). Only the shortening of bent beams is added to Phi_d e: without it axial loads have no stiffness. Neighbours share their joint: d and phi of a link are those of the section it hangs on, carried over rigidly.
+eq. 2). Only the shortening of reduced beams is added to Phi_d e. Neighbours share their joint: d and phi of a link are those
+of the section it hangs on, carried over rigidly.
 """
 
 from __future__ import annotations
