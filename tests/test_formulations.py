@@ -203,7 +203,7 @@ def test_mass_models(name: str) -> None:
 
 @pytest.mark.parametrize("name", ["3rrr", "five_bar_elastic", "hexa"])
 def test_the_reduced_matrices_add_up(name: str) -> None:
-    """M_c a + C_c v + eta_c + W^T (K q + D v) is W^T of the tree's forces, each part its own (eqs. 20-25)."""
+    """M_c a + C_c v + eta_c + W^T (K q + D v) + stretch_c is W^T of the tree's forces, each part its own (eqs. 20-25)."""
     model, state = truth(name)
     found = evaluated(reduced_model(model.mechanism), model, state)
     names = reduced_names(model.mechanism)
@@ -217,6 +217,7 @@ def test_the_reduced_matrices_add_up(name: str) -> None:
     for frame in model.mechanism.frames:
         K[frame.ev, frame.ev] = frame.body.K_ee.astype(float)
     total = found["C_c_v"] + found["eta_c"] + W.T @ (K @ elastic) + found["D_c"] @ state.v[independent]
+    total = total + found["stretch_c"]
     close_to(total, c, 1e-10)
     close_to(found["K_c"], W.T @ K @ W, 1e-12)
     still = model.call("forces", q=state.q, g=np.zeros(3))["f"]

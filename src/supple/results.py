@@ -50,6 +50,7 @@ class Modes:
     effective_mass: dict[str, Array]
     total_mass: float
     drawing: Drawing
+    notices: tuple[str, ...] = ()  # where the theory of the bodies is left
 
     def to_json(self) -> dict[str, Any]:
         """Plain data for machines."""
@@ -71,6 +72,7 @@ class Modes:
             "elastic_energy_share_by_kind": {k: _plain(v) for k, v in self.elastic_by_kind.items()},
             "effective_mass": {k: _plain(v) for k, v in self.effective_mass.items()},
             "total_mass_kg": self.total_mass,
+            "notices": list(self.notices),
         }
 
 

@@ -12,6 +12,7 @@ from scipy.optimize import linear_sum_assignment
 from supple.errors import SuppleError
 from supple.model.algebra import Array, least_squares, one_thread
 from supple.model.equilibrium import Equilibrium, Linear, equilibrium, linearise
+from supple.model.limits import notices
 from supple.model.mobility import check_regular
 from supple.model.model import Model
 from supple.model.posture import posture, values
@@ -145,6 +146,7 @@ def _record(
         effective_mass=_effective_mass(model, rest.q, linear, shapes),
         total_mass=float(sum(float(f.body.mass) for f in mechanism.frames)),
         drawing=_drawing(model, rest.q, shapes),
+        notices=notices(model, rest.q),
     )
 
 

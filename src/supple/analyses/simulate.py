@@ -15,6 +15,8 @@ import numpy as np
 from supple.backends.plant import Plant
 from supple.backends.stepper import Drive, Settings
 from supple.errors import SuppleError
+from supple.model.algebra import Array
+from supple.model.limits import notices
 from supple.results import Signal, Simulation
 from supple.simulation.blocks import Block, Keeper, block_at_start, blocks_of, switch, why_stopped
 from supple.simulation.signals import observed, signals_of
@@ -193,6 +195,7 @@ def _simulation(simulator: Simulator, settings: Settings, blocks: list[Block], w
         "integrated": f"{len(blocks[0].stepper.plant.free)} of {simulator.model.nv} coordinates",
         "worst_closure": float(np.nanmax(signals["closure"].values, initial=0.0)),
         **balance,
+        "notices": _notices(simulator, parts),  # lines for the reader: where theory or tolerance are left
     }
     made = {**simulator.provenance, "supple": _version(), "options": json.dumps(asdict(settings), sort_keys=True)}
     kinds = tuple(c.kind for c in simulator.model.mechanism.coordinates)
@@ -206,6 +209,12 @@ def _solved(plant: Plant) -> str:
     if plant.coupled is not None:
         return plant.coupled.about
     return "matrices of the tree" if plant.tree is not None else "closed form"
+
+
+def _notices(simulator: Simulator, parts: dict[str, Array]) -> list[str]:
+    """Where the bodies of any run leave what their theory carries, a line each."""
+    every = (notices(run.model, parts["q"][:, k], parts["v"][:, k]) for k, run in enumerate(simulator.runs))
+    return list(dict.fromkeys(line for lines in every for line in lines))
 
 
 def _version() -> str:

@@ -14,7 +14,16 @@ import click
 
 from supple.cli.compare import compare
 from supple.cli.motion import inverse, simulate
-from supple.cli.options import assembly_option, at_option, json_option, named_values, pose_numbers, print_json, set_option
+from supple.cli.options import (
+    assembly_option,
+    at_option,
+    json_option,
+    named_values,
+    pose_numbers,
+    print_json,
+    remark,
+    set_option,
+)
 from supple.errors import RobotFileError, SuppleError, UnlikelyValue
 
 if TYPE_CHECKING:
@@ -146,6 +155,7 @@ def modes(
         from supple.views.mode_picture import draw_mode
 
         draw_mode(result, mode, plot)
+    remark(result.notices)
     if as_json:
         print_json(result.to_json())
         return

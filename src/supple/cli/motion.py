@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from supple.cli.options import json_option, named_values, print_json, set_option
+from supple.cli.options import json_option, named_values, print_json, remark, set_option
 from supple.errors import SuppleError
 
 if TYPE_CHECKING:
@@ -309,6 +309,7 @@ def _show(
         for path in (output, plot):
             if path is not None:
                 click.echo(f"wrote {path}")
+    remark(result.summary["notices"])
     if not result.complete:
         hint = "; go on with the same command and --resume" if "interrupted" in result.outcome and output else ""
         kept = f" What was computed until then is in {output}{hint}." if output else ""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -82,3 +83,9 @@ def _strict(data: Any) -> Any:
     if isinstance(data, (list, tuple)):
         return [_strict(value) for value in data]
     return None if isinstance(data, float) and not math.isfinite(data) else data
+
+
+def remark(lines: Iterable[str]) -> None:
+    """Lines on stderr about what a result is worth."""
+    for line in lines:
+        click.echo(f"supple: note: {line}", err=True)

@@ -32,6 +32,7 @@ from supple.formulations.lagrangian import (
     tree_forces,
     typical,
 )  # fmt: skip
+from supple.formulations.strain import elastic_forces
 from supple.robot.mechanism import Anchor, Mechanism
 
 
@@ -103,7 +104,7 @@ def mass_model(mechanism: Mechanism) -> Function:
 def reduced_model(mechanism: Mechanism) -> Function:
     """M_c, C_c v, eta_c, K_c and D_c one by one (eqs. 21-25): M_c a_i + (C_c v) + eta_c + W^T (K q + D v) = W^T tau.
 
-    eta_c holds weight, and what axial loads add to K q and D v (nothing with stiffening: none)."""
+    On the left belongs stretch_c too, what axial loads add to K q + D v; the paper, and stiffening: none, have nothing."""
     m = matrices(mechanism)
     r = reduction(m)
     kin = Kinematics(mechanism, replace(state(mechanism), q=m.s.q, v=m.s.v, g=m.s.g))
@@ -115,24 +116,22 @@ def reduced_model(mechanism: Mechanism) -> Function:
         K[frame.ev, frame.ev], D[frame.ev, frame.ev] = frame.body.K_ee, frame.body.D_ee
     for k, c in enumerate(mechanism.coordinates):
         D[k, k] = D[k, k] + c.viscous
-    elastic = matvec(K, _elastic(mechanism, m.s.q))
+    elastic, stretched = zeros(mechanism.nv), zeros(mechanism.nv)
+    for frame in mechanism.frames:
+        elastic[frame.ev] = elastic_forces(frame.body, m.s.q[frame.e], zeros(frame.ev.stop - frame.ev.start))
+        stretched[frame.ev] = elastic_forces(frame.body, m.s.q[frame.e], m.s.v[frame.ev])
+        linear = plus(matvec(frame.body.K_ee, m.s.q[frame.e]), matvec(frame.body.D_ee, m.s.v[frame.ev]))
+        stretched[frame.ev] = minus(stretched[frame.ev], linear)
     outputs = {
         "M_c": congruent(m.M, r.W),
         "C_c_v": matvec(r.W.T, plus(matvec(m.M, r.bias), minus(minus(m.c, weight), losses))),
-        "eta_c": matvec(r.W.T, plus(minus(weight, elastic), minus(losses, matvec(D, m.s.v)))),
+        "eta_c": matvec(r.W.T, minus(weight, elastic)),
+        "stretch_c": matvec(r.W.T, stretched),
         "K_c": matmul(r.W.T, matmul(K, r.W)),
         "D_c": matmul(r.W.T, matmul(D, r.W)),
         "W": r.W,
     }
     return function("reduced", m.inputs(), outputs)
-
-
-def _elastic(mechanism: Mechanism, q: Array) -> Array:
-    """q at the places of v, zero where it is not elastic."""
-    made = zeros(mechanism.nv)
-    for frame in mechanism.frames:
-        made[frame.ev] = q[frame.e]
-    return made
 
 
 def forward_model(mechanism: Mechanism, *, loads: bool = False) -> Function:

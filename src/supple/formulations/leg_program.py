@@ -175,7 +175,15 @@ def _bare(frame: Frame) -> Frame:
     """A frame without its place in the tree and in the coordinates, which differ between legs anyway."""
     none = slice(0, 0)
     return replace(
-        frame, name="", leg="", parent=-1, q=none, v=none, e=none, ev=none, body=replace(frame.body, outline=None)
+        frame,
+        name="",
+        leg="",
+        parent=-1,
+        q=none,
+        v=none,
+        e=none,
+        ev=none,
+        body=replace(frame.body, outline=None, slender=None),
     )
 
 

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from supple.robot.bodies.beam_element import BeamSpec, Element, at, element, product
-from supple.robot.bodies.record import Array, Body, Marker, Outline, eye, from_moments, zeros
+from supple.robot.bodies.record import Array, Body, Marker, Outline, Slender, eye, from_moments, zeros
 from supple.robot.bodies.shortening import PLANAR, SPATIAL, coordinates_of, stretches
 
 DOFS = ("x", "y", "z", "rx", "ry", "rz")
@@ -51,8 +51,25 @@ def beam_body(spec: BeamSpec) -> Body:
     units = tuple("m" if d < 3 else "rad" for _ in range(spec.elements) for d in dofs)
     return Body(
         **fields, K_ee=K, D_ee=zeros(n, n), H_ee=zeros(n, n), coordinates=names, units=units,
-        stretches=stretches(spec), outline=_outline(spec),
+        stretches=stretches(spec), outline=_outline(spec), slender=_slender(spec, e),
     )  # fmt: skip
+
+
+def _slender(spec: BeamSpec, e: Element) -> Slender | None:
+    """The Slender of a beam of numbers."""
+    s, dofs = spec.section, PLANAR if spec.planar else SPATIAL
+    if not all(isinstance(x, (int, float, Fraction)) for x in (spec.length, spec.E, spec.rho, s.area, s.Iy, s.Iz)):
+        return None
+    n = len(dofs) * spec.elements
+    axial = np.zeros((spec.elements, n))
+    for index in range(spec.elements):
+        for k, a in coordinates_of(index, dofs).items():
+            if k in (0, 6):
+                axial[index, a] = (1 if k else -1) * spec.E * s.area / e.h
+    turning = np.eye(n)[[a for a in range(n) if dofs[a % len(dofs)] in (4, 5)]]
+    bending = float(spec.E * (s.Iz if spec.planar else min(s.Iy, s.Iz)))
+    clamped = 1.875104**2 * (bending / float(spec.rho * s.area)) ** 0.5 / float(spec.length) ** 2
+    return Slender(float(spec.length), float(e.h), bending, clamped, axial, turning, spec.shortens)
 
 
 def rigid_beam(spec: BeamSpec) -> Body:

@@ -129,6 +129,19 @@ class Reduced:
 
 
 @dataclass(frozen=True)
+class Slender:
+    """What says how far a beam's theory carries; forces and slopes are linear in its strain coordinates."""
+
+    length: float
+    element: float  # length of an element
+    bending: float  # the smaller E I
+    clamped: float  # rad/s: its first frequency when clamped at one end
+    axial: Array  # elements x N: axial force of every element
+    turning: Array  # rows x N: rotations of its nodes that bend it
+    second_order: bool  # whether the work of axial forces on bending is in its equations
+
+
+@dataclass(frozen=True)
 class Body:
     mass: Any = 0
     MS_r: Array = field(default_factory=lambda: zeros(3))
@@ -148,10 +161,20 @@ class Body:
     shortened: tuple[Shortened, ...] = ()
     outline: Outline | None = None
     reduced: Reduced | None = None
+    slender: Slender | None = None
 
     @property
     def flexible(self) -> bool:
         return bool(self.coordinates)
+
+
+def strains(body: Body, q: Array) -> Array:
+    """Strain coordinates of a body at numbers q (..., N)."""
+    x = q.copy()
+    for t in body.stretches:
+        taken = 0.5 * np.einsum("...i,ij,...j->...", q, t.G.astype(float), q)
+        x[..., list(t.coordinates)] += taken[..., None]
+    return x
 
 
 def strain_gradient(body: Body, q: Array) -> Array:

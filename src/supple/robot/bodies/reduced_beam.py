@@ -107,9 +107,12 @@ def transformed(body: Body, V: Array) -> Body:
         drawn = np.einsum("pca,ak->pck", outline.Phi_d.astype(float), V)
         steps = None if outline.steps is None else np.array([turned(G) for G in outline.steps])
         outline = Outline(outline.position, plain(drawn), outline.breaks, outline.axis, steps)
+    slender = body.slender
+    if slender is not None:
+        slender = replace(slender, axial=slender.axial @ V, turning=slender.turning @ V)
     shortened = tuple(t for t in _gathered(body.shortened, V) if np.any(t.G != 0))
     return replace(
         body, MS_de=plain(body.MS_de.astype(float) @ V), beta=plain(body.beta.astype(float) @ V), lam=plain(lam),
         I_re=plain(I_re), I_ee=plain(I_ee), M_ee=turned(body.M_ee), K_ee=turned(body.K_ee), D_ee=turned(body.D_ee),
-        H_ee=turned(body.H_ee), shortened=shortened, outline=outline,
+        H_ee=turned(body.H_ee), shortened=shortened, outline=outline, slender=slender,
     )  # fmt: skip

@@ -1,0 +1,113 @@
+"""Where a robot leaves what the theory of its beams carries, in words.
+
+Bending is linear, so slopes are small: at 0.2 rad the deflection of a cantilever is 2 % off. The work of axial forces on
+bending is of second order, with the shapes of the elements: an axial force N of a tenth of pi^2 E I / h^2, the buckling load
+of an element of length h between hinges, costs about 1 % of a frequency. `stiffening: none` leaves that work out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from math import ceil
+
+import numpy as np
+
+from supple.backends.interpreter import interpret
+from supple.expr.function import function
+from supple.formulations.kinematics import Kinematics, state
+from supple.model.algebra import Array
+from supple.model.model import Model
+from supple.robot.bodies.record import Slender, strains
+from supple.robot.mechanism import Frame
+
+STEEP = 0.2  # rad
+LOADED = 0.1  # of the buckling load of an element
+IGNORED = 0.02  # of the buckling load of the beam, or of the squared clamped frequency, where stiffening is none
+
+
+@dataclass(frozen=True)
+class Excess:
+    """How far a link is beyond a limit (1: at it), and what there is to say."""
+
+    kind: str
+    size: float
+    link: str
+    text: str
+
+
+def notices(model: Model, q: Array, v: Array | None = None) -> tuple[str, ...]:
+    """A line for each kind of limit that a posture, or any of many (..., nq), exceeds: which link, how much, what to do."""
+    beams = [(j, f) for j, f in enumerate(model.mechanism.frames) if f.body.slender is not None]
+    spins = _spins(model, [j for j, _ in beams], q, v) if v is not None else {}
+    found = [x for j, f in beams for x in _excesses(f, q[..., f.e], spins.get(j, 0.0))]
+    lines = []
+    for kind in dict.fromkeys(x.kind for x in found):
+        own = [x for x in found if x.kind == kind]
+        worst = max(own, key=lambda x: x.size)
+        others = len({x.link for x in own}) - 1
+        also = f" ({others} other link{'s' * (others > 1)} too)" if others else ""
+        lines.append(f"link {worst.link!r}{also} {worst.text}")
+    return tuple(lines)
+
+
+def _excesses(frame: Frame, q: Array, spin: float) -> Iterable[Excess]:
+    slender, link = frame.body.slender, frame.name.split("~")[0].split("#")[0]
+    assert slender is not None
+    x = strains(frame.body, q).reshape(-1, q.shape[-1])
+    steepest = _largest(slender.turning @ x.T)
+    force = _largest(slender.axial @ x.T)
+    if steepest > STEEP:
+        yield Excess("bending", steepest, link, (
+            f"bends by {steepest:.2g} rad, where the theory of small bending carries {STEEP:g} rad to 2 %: "
+            f"give its beam segments, {ceil(steepest / STEEP)} times as many as now"
+        ))  # fmt: skip
+    if slender.second_order:
+        yield from _coarse(slender, force, link)
+    else:
+        yield from _ignored(slender, force, spin, link)
+
+
+def _coarse(slender: Slender, force: float, link: str) -> Iterable[Excess]:
+    share = force / (np.pi**2 * slender.bending / slender.element**2)
+    if share > LOADED:
+        whole = force / (np.pi**2 * slender.bending / slender.length**2)
+        yield Excess("load", share, link, (
+            f"carries {force:.3g} N along its axis, {whole:.0%} of its buckling load between hinges; its elements are too "
+            f"long for that: give its beam elements, {ceil((share / LOADED) ** 0.5)} times as many as now"
+        ))  # fmt: skip
+
+
+def _ignored(slender: Slender, force: float, spin: float, link: str) -> Iterable[Excess]:
+    whole = force / (np.pi**2 * slender.bending / slender.length**2)
+    if whole > IGNORED:
+        yield Excess("load", whole, link, (
+            f"carries {force:.3g} N along its axis, {whole:.0%} of its buckling load between hinges, "
+            "whose work on bending `stiffening: none` leaves out"
+        ))  # fmt: skip
+    if (spin / slender.clamped) ** 2 > IGNORED:
+        yield Excess("spin", spin, link, (
+            f"turns at {spin:.3g} rad/s, {spin / slender.clamped:.0%} of its first frequency when clamped; "
+            "`stiffening: none` leaves out how that stiffens it"
+        ))  # fmt: skip
+
+
+def _largest(x: Array) -> float:
+    return float(np.nanmax(np.abs(x), initial=0.0))
+
+
+def _spins(model: Model, frames: list[int], q: Array, v: Array) -> dict[int, float]:
+    """The largest angular velocity of some frames, where somebody asks for it."""
+    wanted = [j for j in frames if not _second_order(model, j)]
+    if not wanted:
+        return {}
+    kin = Kinematics(model.mechanism, state(model.mechanism))
+    s = kin.state
+    f = interpret(function("spins", {"q": s.q, "v": s.v}, {"w": np.array([kin.motions[j].omega for j in wanted])}))
+    w = np.asarray(f(q=q.reshape(-1, q.shape[-1]), v=v.reshape(-1, v.shape[-1]))["w"]).reshape(-1, len(wanted), 3)
+    return dict(zip(wanted, np.nanmax(np.linalg.norm(w, axis=-1), axis=0), strict=True))
+
+
+def _second_order(model: Model, frame: int) -> bool:
+    slender = model.mechanism.frames[frame].body.slender
+    return slender is None or slender.second_order
