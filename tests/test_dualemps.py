@@ -17,7 +17,7 @@ REFERENCE = json.loads((Path(__file__).parent / "data" / "dualemps_states.json")
 CASES = REFERENCE["cases"]
 BLADES = ("13", "16", "23")
 INDEPENDENT = ["q11", "q21", *(f"{blade}.{own}" for blade in BLADES for own in ("x1", "y1", "rz1"))]
-AS_PRINTED = {"E": "73 GPa", "mx14": 0.030, "zz14": 0.003, "mx17": 0.006, "mx24": 0.011, "width": 0}
+AS_PRINTED = {"E": "73 GPa", "mx14": 0.030, "zz14": 0.003, "mx17": 0.006, "mx24": 0.011, "width": 0, "stiffening": "none"}
 
 
 @pytest.fixture(scope="module", params=range(len(CASES)), ids=lambda i: f"state{i}")
