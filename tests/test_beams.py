@@ -275,7 +275,7 @@ def test_static_tip_deflection(mesh: str) -> None:
 
 
 def test_tension_stiffens_a_cantilever() -> None:
-    """A tip load P across and N along: P (k L - tanh k L) / N k with k^2 = N / E I, of the beam equation E I w'' = N w - ..."""
+    """A tip load P across and N along: P (k L - tanh k L) / N k with k^2 = N / E I."""
     model = build(CLAMPED.format(space="planar", mesh="elements: 6"))
     pull, load, k = 300.0, -2.0, sqrt(300.0 / EI["y"])
     assert tip_at_rest(model, [pull, load, 0.0])[1] == pytest.approx(load * (k - np.tanh(k)) / (pull * k), rel=1e-4)

@@ -31,6 +31,7 @@ from supple.formulations.lagrangian import (
     potential,
     tree_forces,
     typical,
+    weight_energy,
 )  # fmt: skip
 from supple.formulations.strain import elastic_forces
 from supple.robot.mechanism import Anchor, Mechanism
@@ -109,23 +110,23 @@ def reduced_model(mechanism: Mechanism) -> Function:
     r = reduction(m)
     kin = Kinematics(mechanism, replace(state(mechanism), q=m.s.q, v=m.s.v, g=m.s.g))
     every = range(len(mechanism.frames))
-    weight = along_velocities(mechanism, m.s.q, pull_back(vector(potential(kin, every)), vector(1), m.s.q))
+    energies = vector(potential(kin, every)), vector(weight_energy(kin, every))
+    stored, weight = (along_velocities(mechanism, m.s.q, pull_back(x, vector(1), m.s.q)) for x in energies)
     losses = pull_back(vector(dissipation(kin, every)), vector(1), m.s.v)
     K, D = zeros(mechanism.nv, mechanism.nv), zeros(mechanism.nv, mechanism.nv)
     for frame in mechanism.frames:
         K[frame.ev, frame.ev], D[frame.ev, frame.ev] = frame.body.K_ee, frame.body.D_ee
     for k, c in enumerate(mechanism.coordinates):
         D[k, k] = D[k, k] + c.viscous
-    elastic, stretched = zeros(mechanism.nv), zeros(mechanism.nv)
+    stretched = zeros(mechanism.nv)
     for frame in mechanism.frames:
-        elastic[frame.ev] = elastic_forces(frame.body, m.s.q[frame.e], zeros(frame.ev.stop - frame.ev.start))
         stretched[frame.ev] = elastic_forces(frame.body, m.s.q[frame.e], m.s.v[frame.ev])
         linear = plus(matvec(frame.body.K_ee, m.s.q[frame.e]), matvec(frame.body.D_ee, m.s.v[frame.ev]))
         stretched[frame.ev] = minus(stretched[frame.ev], linear)
     outputs = {
         "M_c": congruent(m.M, r.W),
-        "C_c_v": matvec(r.W.T, plus(matvec(m.M, r.bias), minus(minus(m.c, weight), losses))),
-        "eta_c": matvec(r.W.T, minus(weight, elastic)),
+        "C_c_v": matvec(r.W.T, plus(matvec(m.M, r.bias), minus(minus(m.c, stored), losses))),
+        "eta_c": matvec(r.W.T, weight),
         "stretch_c": matvec(r.W.T, stretched),
         "K_c": matmul(r.W.T, matmul(K, r.W)),
         "D_c": matmul(r.W.T, matmul(D, r.W)),

@@ -118,6 +118,17 @@ def kinetic(kin: Kinematics, frames: Iterable[int]) -> Scalar:
 
 def potential(kin: Kinematics, frames: Iterable[int]) -> Scalar:
     """Energy of weight and elasticity of some frames' bodies."""
+    frames = list(frames)
+    total = weight_energy(kin, frames)
+    for index in frames:
+        body = kin.motions[index].frame.body
+        if body.flexible:
+            total = add(total, elastic_energy(body, kin.motions[index].qe))
+    return total
+
+
+def weight_energy(kin: Kinematics, frames: Iterable[int]) -> Scalar:
+    """Energy of some frames' bodies in the field of gravity."""
     total: Scalar = 0
     for index in frames:
         motion, (R, p) = kin.motions[index], kin.world[index]
@@ -125,8 +136,6 @@ def potential(kin: Kinematics, frames: Iterable[int]) -> Scalar:
         if not (is_zero(body.mass) and is_zero(body.MS_r)):
             MS, _ = first_moments(body, motion.qe)
             total = sub(total, dot(kin.state.g, plus(scale(body.mass, p), matvec(R, MS))))
-        if body.flexible:
-            total = add(total, elastic_energy(body, motion.qe))
     return total
 
 
