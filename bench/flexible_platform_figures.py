@@ -20,9 +20,10 @@ from scipy.integrate import solve_ivp
 
 from supple.backends.native import load as compiled
 from supple.formulations.platform_eliminated import deformation_model, platform_forward_model, platform_inverse_model
+from supple.model.closing import close
 from supple.model.model import Model, rotation_vector
-from supple.model.posture import close, posture
-from supple.model.tasks import body_rates
+from supple.model.posture import posture
+from supple.model.turning import body_rates
 from supple.models import kinematics
 from supple.motion.reader import read_motion
 from supple.motion.trajectory import Trajectory

@@ -17,8 +17,9 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
 from whole_tree import WholeTree, follow_tree
 
 from supple.model.algebra import least_squares
+from supple.model.closing import close
 from supple.model.model import Model
-from supple.model.posture import close, posture
+from supple.model.posture import posture
 from supple.motion.reader import read_motion
 from supple.pipeline import describe, load
 

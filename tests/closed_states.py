@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 
 from supple.model.algebra import least_squares
+from supple.model.closing import close
 from supple.model.model import Model
-from supple.model.posture import close, posture
+from supple.model.posture import posture
 
 BENT = {"m": 2e-3, "rad": 2e-2}  # elastic deformations
 BENDING = {"m": 5e-2, "rad": 0.5}  # their rates

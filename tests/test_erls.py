@@ -19,9 +19,10 @@ from supple.formulations.erls import erls
 from supple.formulations.erls_compatible import erls_compatible
 from supple.formulations.newton_euler import newton_euler
 from supple.model.algebra import null_space
+from supple.model.closing import close
 from supple.model.equilibrium import equilibrium
 from supple.model.model import Model
-from supple.model.posture import close, posture
+from supple.model.posture import posture
 from supple.robot.assemble import assemble
 
 # Agreement with each other -------------------------------------------------------------------------------------------

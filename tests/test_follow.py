@@ -11,10 +11,10 @@ import pytest
 from scipy.spatial.transform import Rotation
 
 from supple.errors import PoseError, SuppleError
+from supple.model.closing import close, placed
 from supple.model.follow import Followed, follow
 from supple.model.model import Model, rotation_vector
-from supple.model.posture import close, placed
-from supple.model.tasks import body_rates
+from supple.model.turning import body_rates
 from supple.motion.description import Motion
 from supple.motion.reader import read_motion
 from supple.motion.trajectory import Trajectory
@@ -47,14 +47,14 @@ def forward(model: Model, made: Followed, times: np.ndarray) -> list[np.ndarray]
     for frame in model.mechanism.frames:
         if frame.motion == "spherical":
             q[frame.q.start] = 1.0
-    q = placed(model, q, {model.index(n): x for n, x in made.posture.items()}, 1.0)
+    q = placed(model, q, {model.index(n): x for n, x in made.posture.items()})
     assert made.trajectory is not None
     free = [i for i in range(model.nv) if i not in set(model.active.tolist())]
     found = []
     for t in times:
         x = made.trajectory(t)[0]
         wanted = dict(zip((model.index(n) for n in made.trajectory.names), x.tolist(), strict=True))
-        closed = close(model, placed(model, q, wanted, 1.0), free)
+        closed = close(model, placed(model, q, wanted), free)
         assert closed is not None
         q = closed
         found.append(q)

@@ -20,9 +20,10 @@ from supple.expr.function import Function, kept_parameters
 from supple.expr.node import symbol
 from supple.formulations.lagrange_dalembert import reduced_model, reduced_names
 from supple.model.chain_lanes import chain_lanes
+from supple.model.closing import close
 from supple.model.model import Model
 from supple.model.parallel_jacobian import parallel_jacobian
-from supple.model.posture import close, start
+from supple.model.posture import start
 from supple.robot.assemble import assemble
 
 SAME = ("lagrange", "lagrange_dalembert", "scdd")  # the same mathematics as newton_euler: equal on every robot

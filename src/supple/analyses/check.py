@@ -7,9 +7,10 @@ from collections.abc import Mapping
 
 import numpy as np
 
+from supple.model.closing import values
 from supple.model.mobility import check_regular, independent_coordinates
 from supple.model.model import Model
-from supple.model.posture import posture, values
+from supple.model.posture import posture
 from supple.results import Check
 
 

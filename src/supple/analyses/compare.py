@@ -9,9 +9,10 @@ from scipy.linalg import eigh
 
 from supple.errors import SuppleError
 from supple.model.algebra import Array, least_squares, one_thread
+from supple.model.closing import close, values
 from supple.model.equilibrium import equilibrium, linearise
 from supple.model.model import Model
-from supple.model.posture import close, posture, values
+from supple.model.posture import posture
 from supple.model.speed import seconds_per_evaluation
 from supple.results import Compared, Comparison, Moved, Simulation
 

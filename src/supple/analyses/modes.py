@@ -11,11 +11,12 @@ from scipy.optimize import linear_sum_assignment
 
 from supple.errors import SuppleError
 from supple.model.algebra import Array, least_squares, one_thread
+from supple.model.closing import values
 from supple.model.equilibrium import Equilibrium, Linear, equilibrium, linearise
 from supple.model.limits import notices
 from supple.model.mobility import check_regular
 from supple.model.model import Model
-from supple.model.posture import posture, values
+from supple.model.posture import posture
 from supple.results import Drawing, Modes
 
 

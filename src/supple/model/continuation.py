@@ -130,15 +130,15 @@ class Way:
 
     # Certainty --------------------------------------------------------------------------------------------------------
 
-    def box(self, q: Array, at: Linear, step: Array, J: Array, residual: Array) -> Array | None:
-        """Half-widths (free,) of the box about q + step in which the closed posture lies, J and residual being those at
-        the end of the step; None if it cannot be told."""
+    def box(self, q: Array, at: Linear, step: Array, J: Array, residual: Array) -> tuple[Array | None, float]:
+        """Half-widths (free,) of the box about q + step in which the closed posture lies, J and residual being those at the
+        end of the step, or None if it cannot be told; and how much the equations turn on the way (1: too much)."""
         bounds, (levers, weights) = self.curvature, at.sizes
         ahead, V = np.abs(step), np.abs(at.V)
-        most = bounds.within(q, levers, 1.3 * ahead)
-        error = np.abs(at.A @ residual) + 2 / 81 * bounds.third(most, weights, ahead) @ ahead
+        third = bounds.third(bounds.within(q, levers, ahead), weights, ahead)
+        error = np.abs(at.A @ residual) + 2 / 81 * third @ ahead
         error += 1e-3 * float(error.max(initial=0.0)) + 1e-12
-        line = np.abs(at.A @ (J - at.J)[:, self.x])
+        line, turn = np.abs(at.A @ (J - at.J)[:, self.x]), 0.0
         r = 1.3 * error
         for _ in range(3):
             around = ahead.copy()
@@ -147,14 +147,12 @@ class Way:
             wide = line + bounds.third(most, weights, ahead)[:, self.x] / 8
             G = (wide + bounds.second(most, weights, around - ahead)[:, self.x]) @ V
             if np.all(error + G @ r < r):
-                return np.asarray(V @ r)
-            if float(np.diagonal(G).max()) >= 1.0:
-                return None
-            needed = np.linalg.solve(np.eye(len(r)) - G, error)
-            if np.any(needed < error):
-                return None
-            r = 1.1 * needed
-        return None
+                return V @ r, turn or _radius(G)
+            turn = _radius(G)
+            if turn >= 1.0:
+                break
+            r = 1.1 * np.maximum(np.linalg.solve(np.eye(len(r)) - G, error), error)
+        return None, turn
 
     # Steps ------------------------------------------------------------------------------------------------------------
 
@@ -164,10 +162,10 @@ class Way:
         whole = float(np.abs(way).max(initial=0.0))
         if whole <= ARRIVED:
             return Walked(q, 1.0)
-        J, h = self.gradient(q), 1.0
+        self.rank, J, h = None, self.gradient(q), 1.0
         for _ in range(MOST_STEPS):
             left = float(np.abs(way).max())
-            taken = self._step(q, J, way, min(1.0, 2.0 * h), SHORTEST * whole / left)
+            taken = self._step(q, J, way, min(1.0, h), SHORTEST * whole / left)
             if taken is None:
                 return Walked(q, min(1.0 - left / whole, 1.0 - SHORTEST))
             q, J, h = taken
@@ -183,7 +181,7 @@ class Way:
         return parts if self.point is None else np.append(parts, np.asarray(goal.position) - self.position(q))
 
     def _step(self, q: Array, J: Array, way: Array, h: float, least: float) -> tuple[Array, Array, float] | None:
-        """The posture a certain share of the way ahead, its J and that share; None if it would be below `least`."""
+        """The posture a certain share of the way ahead, its J, and the share to try next; None if below `least`."""
         at = self.linear(J)
         if at.conditioning < SINGULAR:
             return None
@@ -193,12 +191,12 @@ class Way:
             made = self.model.retract(q, self.spread(step))
             target = self.position(q) + h * way[len(self.held) :] if self.point is not None else ()
             J, residual = self.gradient(made), self.residual(made, target)
-            box = self.box(q, at, step, self.charted(J, step), residual)
+            box, turn = self.box(q, at, step, self.charted(J, step), residual)
             if box is not None:
                 found = self._corrected(made, J, residual, target, box)
                 if found is not None and self._inside(q, found[0], step, box):
-                    return *found, h
-            h *= 0.6
+                    return *found, h * min(4.0, 0.6 / max(turn, 0.15))
+            h *= min(0.7, max(0.2, 0.55 / max(turn, 1e-3)))
         return None
 
     def spread(self, step: Array) -> Array:
@@ -280,3 +278,15 @@ def _between(first: Array, second: Array) -> Array:
     w, x, y, z = first
     left = np.array([[w, x, y, z], [-x, w, z, -y], [-y, -z, w, x], [-z, y, -x, w]])
     return rotation_vector(left @ second)
+
+
+def _radius(G: Array) -> float:
+    """Spectral radius of a matrix without negative entries, from a few powers of it."""
+    size, vector = 0.0, np.ones(len(G))
+    for _ in range(6):
+        vector = G @ vector
+        size = float(vector.max(initial=0.0))
+        if size == 0.0:
+            return 0.0
+        vector = vector / size
+    return size

@@ -13,8 +13,10 @@ import numpy as np
 
 from supple.errors import PoseError
 from supple.model.algebra import Array, one_thread
-from supple.model.model import Model, rotation_vector
-from supple.model.posture import open_loop, posture, values
+from supple.model.closing import open_loop, values
+from supple.model.continuation import apart
+from supple.model.model import Model
+from supple.model.posture import posture
 from supple.model.tasks import Task, joints_task, platform_task, point_task
 from supple.motion.description import Motion
 from supple.motion.trajectory import Trajectory
@@ -231,7 +233,7 @@ class _March:
         q = self.task.closed(self.model, guess, t)
         if q is None:
             raise _OutOfReachError(self.unreachable(guess, t))
-        off = float(np.abs(_apart(self.model, guess, q)).max())
+        off = float(np.abs(apart(self.model, guess, q)).max())
         if off > 0.3 * float(np.abs(ahead).max()) + 1e-6 or off > 0.1:
             raise _LostError("the robot meets a singular pose, beyond which it would have to change its assembly")
         there = self.state(t, q)
@@ -311,16 +313,3 @@ def _hold(G: Array) -> float:
     if s[-1] < SINGULAR:
         return 0.0
     return float(np.linalg.det(G / size)) if G.shape[0] == G.shape[1] else float(s[-1])
-
-
-def _apart(model: Model, first: Array, second: Array) -> Array:
-    """The displacement from one posture to another, one number per velocity."""
-    made = np.zeros(model.nv)
-    for frame in model.mechanism.frames:
-        if frame.motion == "spherical":
-            w, x, y, z = first[frame.q]
-            left = np.array([[w, x, y, z], [-x, w, z, -y], [-y, -z, w, x], [-z, y, -x, w]])
-            made[frame.v] = rotation_vector(left @ second[frame.q])
-        else:
-            made[frame.v] = second[frame.q] - first[frame.q]
-    return made

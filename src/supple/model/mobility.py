@@ -10,8 +10,8 @@ from scipy.linalg import qr
 
 from supple.errors import PoseError
 from supple.model.algebra import Array, null_space, one_thread, row_scaled
+from supple.model.closing import close
 from supple.model.model import Model
-from supple.model.posture import close
 
 _RANK = 1e-7
 

@@ -5,14 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 from difflib import get_close_matches
 from typing import Any
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
 from supple.errors import PoseError, SuppleError
-from supple.model.algebra import Array, least_squares, one_thread
-from supple.model.model import Model, rotation_vector, turned
-
-CLOSED = 1e-12  # m or rad
+from supple.model.algebra import Array, one_thread
+from supple.model.assembly import reached
+from supple.model.closing import close, open_loop, placed, values
+from supple.model.model import Model, turned
 
 
 def start(model: Model, assembly: str | None = None) -> Array:
@@ -37,31 +38,41 @@ def _guessed(model: Model, part: slice, guess: Mapping[str, Any]) -> Array:
     return np.array([float(guess.get(c.name, 0)) for c in model.mechanism.coordinates[part]])
 
 
-def values(model: Model, q: Array) -> Array:
-    """One number per velocity coordinate: q itself, and rotation vectors for spherical joints."""
-    made = np.zeros(model.nv)
-    for frame in model.mechanism.frames:
-        made[frame.v] = rotation_vector(q[frame.q]) if frame.motion == "spherical" else q[frame.q]
-        made[frame.ev] = q[frame.e]
-    return made
-
-
 @one_thread
 def posture(model: Model, at: Mapping[str, float] | None = None, assembly: str | None = None) -> Array:
-    """The undeformed, closed posture with the given joint values or platform pose; the rest comes from home."""
-    q = start(model, assembly)
-    wanted = held_values(model, at or {}, q)
-    free = [i for i, c in enumerate(model.mechanism.coordinates) if c.kind != "elastic" and i not in wanted]
+    """The undeformed, closed posture with the given joint values or platform pose; the rest comes from home.
+
+    Of several closures it is the one that continues from home without a singular pose on the way; see `assembly`."""
     if not model.mechanism.closures:
-        return placed(model, q, wanted, 1.0)
-    direct = close(model, placed(model, q, wanted, 1.0), free)
-    if direct is not None:
-        return direct
+        q = start(model, assembly)
+        return placed(model, q, held_values(model, at or {}, q))
+    known = _HOMES.setdefault(model, {})
+    if assembly not in known:
+        known[assembly] = _home(model, assembly)
+    home, problem = known[assembly]
+    if not at and problem is not None:
+        raise problem
+    return reached(model, home, held_values(model, at or {}, home)) if at else home.copy()
+
+
+_HOMES: WeakKeyDictionary[Model, dict[str | None, tuple[Array, PoseError | None]]] = WeakKeyDictionary()
+
+
+def _home(model: Model, assembly: str | None) -> tuple[Array, PoseError | None]:
+    """The closed posture of the home pose; where that cannot be, the one next to the assembly guess, and why."""
+    q = start(model, assembly)
+    wanted = held_values(model, {}, q)
     joints = [i for i, c in enumerate(model.mechanism.coordinates) if c.kind != "elastic"]
+    direct = close(model, placed(model, q, wanted), [i for i in joints if i not in wanted])
+    if direct is not None:
+        return direct, None
     shut = close(model, q, joints)
     if shut is None:
         raise PoseError(open_loop(model, q, "at the assembly guess of the file; change assembly: in the robot file"))
-    return _walk(model, shut, wanted, free)
+    try:
+        return reached(model, shut, wanted), None
+    except PoseError as problem:
+        return shut, problem
 
 
 def held_values(model: Model, at: Mapping[str, float], q: Array) -> dict[int, float]:
@@ -99,92 +110,3 @@ def held_values(model: Model, at: Mapping[str, float], q: Array) -> dict[int, fl
 def _solvable(model: Model, whole: dict[str, float], asked: dict[str, float]) -> dict[str, float]:
     """The platform coordinates to hold: all of a robot with as many actuators, else only those that were asked."""
     return whole if len(model.active) >= len(whole) else asked
-
-
-def placed(model: Model, q: Array, wanted: Mapping[int, float], share: float) -> Array:
-    """q with the wanted coordinates moved by a share of the way to their values."""
-    now = values(model, q)
-    made = q.copy()
-    for frame in model.mechanism.frames:
-        own = range(frame.v.start, frame.v.stop)
-        if not any(i in wanted for i in own):
-            continue
-        goal = np.array([wanted.get(i, now[i]) for i in own])
-        if frame.motion == "spherical":
-            made[frame.q] = turned(np.array([1.0, 0, 0, 0]), now[frame.v] + share * (goal - now[frame.v]))
-        else:
-            made[frame.q] = now[frame.v] + share * (goal - now[frame.v])
-    return made
-
-
-def close(model: Model, q: Array, free: list[int], iterations: int = 60) -> Array | None:
-    """q with the free coordinates moved so that all loops close, or None if they do not."""
-    if not model.mechanism.closures:
-        return q
-    directions = np.eye(model.nv)[free]
-    residual = model.residual(q)
-    error = float(np.abs(residual).max())
-    for _ in range(iterations):
-        if error < CLOSED:
-            break
-        gradient = model.call("closure_gradient", q=q, direction=directions)["residual"].T
-        step = np.zeros(model.nv)
-        step[free] = least_squares(gradient, -residual)
-        step *= min(1.0, 0.6 / max(float(np.abs(step).max()), 1e-30))
-        for _ in range(8):
-            trial = model.retract(q, step)
-            trial_residual = model.residual(trial)
-            trial_error = float(np.abs(trial_residual).max())
-            if trial_error < error or trial_error < CLOSED:
-                break
-            step *= 0.5
-        else:
-            break
-        q, residual, error = trial, trial_residual, trial_error
-    upright = model.call("closure", q=q)["alignment"]
-    return q if error < 100 * CLOSED and bool(np.all(upright > 0)) else None
-
-
-def _walk(model: Model, q: Array, wanted: Mapping[int, float], free: list[int]) -> Array:
-    """From a closed posture to the wanted values in steps, staying closed: keeps the assembly mode."""
-    done, step = 0.0, 0.25
-    while done < 1.0:
-        step = min(step, 1.0 - done)
-        ahead = close(model, placed(model, q, wanted, step / (1.0 - done)), free, iterations=15)
-        if ahead is None:
-            step *= 0.5
-            if step < 1e-3:
-                goal = ", ".join(f"{model.names[i]}={x:g}" for i, x in list(wanted.items())[:6])
-                stuck = placed(model, q, wanted, 1.0)
-                raise PoseError(
-                    open_loop(model, stuck, f"at {goal}; the pose is out of reach (reached {done:.0%} of the way)")
-                )
-        else:
-            q, done = ahead, done + step
-            step *= 2.0
-    return q
-
-
-def open_loop(model: Model, q: Array, where: str) -> str:
-    """Words for loops that do not close: which one, by how much."""
-    joints = [i for i, c in enumerate(model.mechanism.coordinates) if c.kind in ("passive",)]
-    best, residual = q, model.residual(q)
-    for _ in range(40):
-        gradient = model.call("closure_gradient", q=best, direction=np.eye(model.nv)[joints])["residual"].T
-        step = np.zeros(model.nv)
-        step[joints] = least_squares(gradient, -residual)
-        step *= min(1.0, 0.2 / max(float(np.abs(step).max()), 1e-30))
-        trial = model.retract(best, step)
-        if np.linalg.norm(model.residual(trial)) > np.linalg.norm(residual) * (1 - 1e-6):
-            break
-        best, residual = trial, model.residual(trial)
-    at, worst = 0, ("", 0.0)
-    for closure in model.mechanism.closures:
-        size = float(np.linalg.norm(residual[at : at + len(closure.forbidden)]))
-        at += len(closure.forbidden)
-        if size > worst[1]:
-            worst = (closure.name, size)
-    if worst[1] < 1e-9:
-        return f"{model.mechanism.name}: the loops close only with a joint upside down {where}"
-    gap = f"its ends stay {worst[1]:.3g} m (or rad) apart"
-    return f"{model.mechanism.name}: the loop {worst[0]!r} cannot close {where}; {gap}"

@@ -4,18 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from supple.errors import PoseError, SuppleError
 from supple.model.algebra import Array, least_squares
+from supple.model.closing import CLOSED, close, open_loop, placed, values
+from supple.model.continuation import Goal, Way
 from supple.model.model import Model
+from supple.model.posture import held_values
 from supple.model.turning import body_rates
-from supple.model.posture import CLOSED, close, held_values, open_loop, placed, values
 from supple.motion.trajectory import Trajectory
-
-STEPS = 1e-3  # shortest share of the way to the start of a point's path
 
 
 @dataclass(frozen=True)
@@ -36,7 +35,7 @@ class Task:
         return {i: float(x[self.channels[i]]) if i in self.channels else value for i, value in self.held.items()}
 
     def placed(self, model: Model, q: Array, t: float) -> Array:
-        return placed(model, q, self.wanted(t), 1.0) if self.held else q
+        return placed(model, q, self.wanted(t)) if self.held else q
 
     def closed(self, model: Model, q: Array, t: float) -> Array | None:
         """q moved so that what is held is where the path is at t and all loops are closed, or None."""
@@ -113,23 +112,16 @@ class Task:
             if made is None:
                 raise PoseError(open_loop(model, self.placed(model, q, t), "at the start of the path"))
             return made
-        free = [i for i in self.moving if i not in self.held]
-        goal, done, step = self.path(t)[0], 0.0, 0.25
-        begin = self.position(model, q)
-        while done < 1.0:
-            share = min(1.0, done + step)
-            ahead = self.pointed(model, q, free, begin + share * (goal - begin))
-            if ahead is not None and np.abs(values(model, ahead) - values(model, q)).max() < 0.6:
-                q, done, step = ahead, share, 2 * step
-                continue
-            step /= 2
-            if step < STEPS:
-                shown = ", ".join(f"{n} = {x:.6g} m" for n, x in zip(self.path.names, goal, strict=True))
-                raise PoseError(
-                    f"{model.mechanism.name}: {self.what} cannot reach the start of its path, {shown}, "
-                    f"from the home pose (got {done:.0%} of the way); choose another assembly or path"
-                )
-        return q
+        goal = self.path(t)[0]
+        way = Way(model, list(self.held), self.point, self.axes)
+        walked = way.walk(q, Goal(self.held, self.point, self.axes, tuple(goal.tolist())))
+        if not walked.arrived:
+            shown = ", ".join(f"{n} = {x:.6g} m" for n, x in zip(self.path.names, goal, strict=True))
+            raise PoseError(
+                f"{model.mechanism.name}: {self.what} cannot reach the start of its path, {shown}, straight from the home pose "
+                f"(got {walked.share:.0%} of the way, to a singular pose); choose another home, assembly or path"
+            )
+        return walked.q
 
 
 def joints_task(model: Model, path: Trajectory) -> Task:
