@@ -1,7 +1,8 @@
 """Poses of one assembly mode: postures that continue from home without a singular one on the way.
 
-With some coordinates held (actuators, or the platform's pose) a closed posture is regular if the loops determine all others. The
-assembly mode of a pose is told by the straight way from home in the held coordinates, or by a way around singular postures.
+With some coordinates held (actuators, or the platform's pose) a closed posture is regular if the loops determine all
+others. The assembly mode of a pose is told by the straight way from home in the held coordinates, or by a way around
+singular postures.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ from supple.model.model import Model
 AGREE = 1e-9  # m or rad, of coordinates that were asked beyond the robot's freedoms
 SINGULAR_END = 1e-3  # of the way: a pose so near to a singular one is next to it
 DETOURS = ((0.25, 0.5), (0.5, 1.0))  # back from the singular posture and along it, in lengths of the way
+SIDES = 2  # directions along the wall of singular postures that are tried, both ways
 _WAYS: WeakKeyDictionary[Model, dict[tuple[int, ...], Way]] = WeakKeyDictionary()
 
 
@@ -99,7 +101,7 @@ def detours(way: Way, q: Array, goal: Goal, stuck: Walked) -> Iterator[Goal]:
     here = values(way.model, q)[way.held] + stuck.share * whole
     frame, _ = np.linalg.qr(np.column_stack([normal, whole / length, np.eye(len(whole))]))
     for back, along in DETOURS:
-        for k in range(1, len(whole)):
+        for k in range(1, min(len(whole), 1 + SIDES)):
             for side in (1.0, -1.0):
                 place = here + length * (side * along * frame[:, k] - back * normal)
                 yield Goal(dict(zip(way.held, place.tolist(), strict=True)))

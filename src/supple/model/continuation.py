@@ -1,13 +1,14 @@
 """Walking a closed robot from posture to posture in steps that are certain to stay on one branch of its loops.
 
-F(x, y) = 0 are the loops (and a point to be led), y the coordinates that are held, x the free ones, A the inverse of F_x at a
-closed posture. On a box of half-widths (h |w| + r) about it, w = (x', y') the rates of the way, let G bound |A (F'(z) - F'(0))|,
-from `curvature`. If
+F(x, y) = 0 are the loops (and a point to be led), y the coordinates that are held, x the free ones, A the inverse of F_x
+at a closed posture, w = (x', y') the rates of a straight way of y from there. Let e bound |A F| on x + s w for all shares
+s up to h, and G bound |A (F_x - F_x(0))| in the boxes about these places of half-widths r. If
 
-    h / 2 G |w| + G_x r < r  in every component,
+    e + G r < r  in every component,
 
-then for every share up to h of the way the box x0 + s x' +- r holds one closed posture, F_x is regular in all of it and the
-postures make one curve (Krawczyk's test with the way as its parameter). What Newton's method finds there is the continuation.
+then each box holds one closed posture, F_x is regular in all of them and the postures make one curve (Krawczyk's test
+with the way as its parameter). What Newton's method finds in the last box is the continuation. e and G come from F and
+F_x at both ends of the step and from bounds of what they can do in between (`curvature`).
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ from supple.model.turning import turn_rates
 
 CLOSED = 1e-12  # m or rad
 ARRIVED = 1e-13  # m or rad, of what is held
-SHORTEST = 1e-5  # of the whole way: a step that has to be shorter stands before a singular posture
+SHORTEST = 3e-5  # of the whole way: a step that has to be shorter stands before a singular posture
 MOST_STEPS = 400
 SINGULAR = 1e-9  # singular values of scaled rows, relative to the largest
 
@@ -98,11 +99,11 @@ class Way:
 
     # Equations ------------------------------------------------------------------------------------------------------
 
-    def residual(self, q: Array, position: Sequence[float] = ()) -> Array:
+    def residual(self, q: Array, position: Array | None = None) -> Array:
         loops = self.model.residual(q) if self.model.mechanism.closures else np.zeros(0)
-        if self.point is None:
+        if self.point is None or position is None:
             return loops
-        return np.concatenate([loops, self.position(q) - np.asarray(position)])
+        return np.concatenate([loops, self.position(q) - position])
 
     def position(self, q: Array) -> Array:
         return np.asarray(self.model.call("points", q=q)["position"])[self.point][self.axes]
@@ -189,7 +190,7 @@ class Way:
         while h >= least or h == 1.0:
             step = h * w
             made = self.model.retract(q, self.spread(step))
-            target = self.position(q) + h * way[len(self.held) :] if self.point is not None else ()
+            target = self.position(q) + h * way[len(self.held) :] if self.point is not None else None
             J, residual = self.gradient(made), self.residual(made, target)
             box, turn = self.box(q, at, step, self.charted(J, step), residual)
             if box is not None:
@@ -227,7 +228,7 @@ class Way:
         return w
 
     def _corrected(
-        self, made: Array, J: Array, residual: Array, target: Sequence[float] | Array, box: Array
+        self, made: Array, J: Array, residual: Array, target: Array | None, box: Array
     ) -> tuple[Array, Array] | None:
         """The closed posture near one that is almost closed, and its J."""
         at, moved = self.linear(J), 0.0

@@ -1,8 +1,9 @@
-"""How fast the equations of loops can turn: bounds on their second derivatives, from the lengths of their chains.
+"""How fast the equations of loops can turn: bounds on their second and third derivatives, from the lengths of their chains.
 
-Place d of the end of a chain of joints i before j: d2 d / dq_i dq_j = z_i x (z_j x u_j), with u_j the lever from joint j to the
-end, so its length is at most that of the later joint's own column. Entries of a product of rotations have second derivatives of
-length one at most. Ball joints turn by rotation vectors, R exp(theta), for which both hold with |u_j| in place of |z_j x u_j|.
+Place d of the end of a chain, joint i before joint j: d2 d / dq_i dq_j = z_i x (z_j x u_j), with u_j the lever from joint
+j to the end, so its length is at most that of the later joint's own column. So with third derivatives. Entries of a
+product of rotations have derivatives of length one at most. Ball joints turn by rotation vectors, R exp(theta), for which
+both hold with |u_j| in place of |z_j x u_j|.
 """
 
 from __future__ import annotations
@@ -108,7 +109,7 @@ class Curvature:
         return np.asarray(np.minimum(np.minimum(levers, reach) + self._bent(reach, wide[self.columns]), reach))
 
     def second(self, levers: Array, weights: tuple[Array, Array], step: Array) -> Array:
-        """(r, moving) bounds on the second derivative of A F by a step of this size (moving,), at places with these levers at most."""
+        """(r, moving) bounds on the second derivative of A F by a step of this size, with these levers at most."""
         wide = np.append(step, 0.0)
         return self._joined(self._bent(levers, wide[self.columns]), self.turning @ wide, weights)
 
@@ -130,18 +131,16 @@ class Curvature:
 
 
 def place_of_closure(mechanism: Mechanism, closure: Closure, row: int) -> Place:
-    """The Place of a closure whose first row is `row`.
-
-    A joint that does not slide is looked at in the axes of the frame both its chains hang on: then they do not mix."""
+    """The Place of a closure whose first row is `row`: its second anchor, seen from the first along both chains."""
     rows = np.arange(row, row + len(closure.forbidden))
     kinds = np.array(closure.forbidden)
     first, second = _branches(mechanism, closure.first, closure.second)
-    down, up = _links(mechanism, second, closure.second.marker), _links(mechanism, first, closure.first.marker)
-    if closure.slides:
-        chains = [_chain(mechanism, _reversed(mechanism, first) + down)]
-    else:
-        chains = [_chain(mechanism, up), _chain(mechanism, down)]
-    return Place(rows[kinds < 3], rows[kinds >= 3], tuple(chains), not closure.slides)
+    up = [(j, _size(mechanism.frames[j].marker)) for j in reversed(first)]  # back to the frame both hang on
+    if up:
+        next_place = mechanism.frames[second[0]].marker if second else closure.second.marker
+        up[-1] = (up[-1][0], up[-1][1] + _size(next_place))
+    chain = _chain(mechanism, up + _links(mechanism, second, closure.second.marker))
+    return Place(rows[kinds < 3], rows[kinds >= 3], (chain,), not closure.slides)
 
 
 def place_of_point(mechanism: Mechanism, anchor: Anchor, rows: Sequence[int], whole: bool) -> Place:
@@ -176,11 +175,6 @@ def _links(mechanism: Mechanism, frames: list[int], end: Marker) -> list[tuple[i
     """Frames of a chain, each with the distance from its origin to the next one."""
     sizes = [_size(mechanism.frames[j].marker) for j in frames[1:]] + [_size(end)] * bool(frames)
     return list(zip(frames, sizes, strict=True))
-
-
-def _reversed(mechanism: Mechanism, frames: list[int]) -> list[tuple[int, float]]:
-    """A chain walked back from its end to the common frame; a joint's marker comes after it."""
-    return [(j, _size(mechanism.frames[j].marker)) for j in reversed(frames)]
 
 
 def _chain(mechanism: Mechanism, links: list[tuple[int, float]]) -> Chain:

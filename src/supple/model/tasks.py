@@ -118,7 +118,7 @@ class Task:
         if not walked.arrived:
             shown = ", ".join(f"{n} = {x:.6g} m" for n, x in zip(self.path.names, goal, strict=True))
             raise PoseError(
-                f"{model.mechanism.name}: {self.what} cannot reach the start of its path, {shown}, straight from the home pose "
+                f"{model.mechanism.name}: {self.what} cannot reach the start of its path, {shown}, straight from home "
                 f"(got {walked.share:.0%} of the way, to a singular pose); choose another home, assembly or path"
             )
         return walked.q

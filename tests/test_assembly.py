@@ -1,0 +1,125 @@
+"""Poses come from the assembly mode of home, or are refused in words."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from walks import Crowd, judged, ways_to_ask
+
+from supple import pipeline
+from supple.analyses.modes import modes
+from supple.errors import PoseError
+from supple.model.continuation import Goal, Way
+from supple.model.curvature import Curvature
+from supple.model.model import Model
+from supple.model.posture import posture
+
+FIVE_BAR = Path(__file__).parent / "data" / "five_bar_outward.yaml"
+LOOPED = [r for r in pipeline.gallery() if r != "cantilever"]
+
+
+def tip(first: float, second: float) -> np.ndarray | None:
+    """The upper intersection of circles of 0.5 m about the elbows: the loop of FIVE_BAR closed by hand."""
+    one = np.array([-0.125 + 0.4 * np.cos(first), 0.4 * np.sin(first)])
+    two = np.array([0.125 + 0.4 * np.cos(second), 0.4 * np.sin(second)])
+    across = two - one
+    length = np.hypot(*across)
+    if length >= 1.0:
+        return None
+    return (one + two) / 2 + np.sqrt(0.25 - length**2 / 4) * np.array([-across[1], across[0]]) / length
+
+
+def test_the_five_bar_stays_in_its_assembly() -> None:
+    """Poses all over the workspace; Newton's method from home ends in the lower closure at one in twenty of them."""
+    model = pipeline.load(FIVE_BAR)
+    poses = np.vstack([np.radians([93.0, 72.0]), np.random.default_rng(2).uniform(0.3, 2.8, (40, 2))])
+    for first, second in poses:
+        expected = tip(first, second)
+        try:
+            q = posture(model, {"leg1/q1": first, "leg2/q1": second})
+        except PoseError:
+            assert expected is None
+            continue
+        assert expected is not None
+        assert np.abs(model.call("points", q=q)["position"][0][:2] - expected).max() < 1e-9
+
+
+def test_modes_are_those_of_the_assembly() -> None:
+    """The pose that came back upside down: the tip and the sag of the flexible robot are those of the upper closure."""
+    model = pipeline.load(FIVE_BAR)
+    found = modes(model, {"leg1/q1": np.radians(93), "leg2/q1": np.radians(72)}, count=1)
+    q = posture(model, {"leg1/q1": np.radians(93), "leg2/q1": np.radians(72)})
+    assert found.pose["leg1/q2"] == pytest.approx(q[model.index("leg1/q2")], abs=1e-9)
+    assert np.allclose(model.call("points", q=q)["position"][0], [0.0735, 0.8487, 0.0], atol=5e-5)
+
+
+@pytest.mark.parametrize("robot", LOOPED)
+def test_poses_asked_for_are_those_walks_reach(robot: str) -> None:
+    """Against walks from home that share no step with `posture`."""
+    model = pipeline.load(robot, rigid=True)
+    for how in ways_to_ask(model):
+        verdict = judged(model, how, 6, share=0.3, steps=20)
+        assert verdict.other == []
+        assert verdict.same + verdict.unjudged + verdict.refused == verdict.asked
+        assert verdict.reachable == 0 and verdict.same > 0
+        assert all("out of reach" in w or "singular" in w for w in verdict.words)
+
+
+def test_the_judge_finds_another_branch() -> None:
+    """A walk from the other closure of the five-bar does not end where `posture` does."""
+    model = pipeline.load("five_bar", rigid=True)
+    q = posture(model, assembly="inward")
+    crowd = Crowd(model, [int(i) for i in model.active])
+    begin = q[None, [0, 2]]
+    end, good = crowd.walk(q[None], begin, begin + 0.1, 20)
+    direct = posture(model, {"arm1/q1": begin[0, 0] + 0.1, "arm2/q1": begin[0, 1] + 0.1})
+    same = posture(model, {"arm1/q1": begin[0, 0] + 0.1, "arm2/q1": begin[0, 1] + 0.1}, "inward")
+    assert good.all() and np.abs(end[0] - direct).max() > 0.1 and np.abs(end[0] - same).max() < 1e-9
+
+
+def test_poses_beyond_reach_and_beyond_singular_ones_are_refused() -> None:
+    """Elbows of FIVE_BAR more than two couplers apart; Bricard's loop by a joint that cannot turn further."""
+    with pytest.raises(PoseError, match="the pose is out of reach"):
+        posture(pipeline.load(FIVE_BAR, rigid=True), {"leg1/q1": np.radians(175), "leg2/q1": np.radians(5)})
+    with pytest.raises(PoseError, match="singular pose|out of reach"):
+        posture(pipeline.load("bricard"), {"q1": -0.9})
+
+
+def bounds_hold(model: Model, size: float) -> float:
+    """The largest ratio of a change of the loops' equations to its bound, at random places of a box about home."""
+    rng, q = np.random.default_rng(5), posture(model)
+    way = Way(model, [int(i) for i in model.active])
+    at = way.linear(way.gradient(q))
+    curvature = Curvature(way.places, way.moving, model.mechanism.nq)
+    worst = 0.0
+    for _ in range(40):
+        step = size * rng.uniform(-1, 1, len(way.moving))
+        here = way.charted(way.gradient(model.retract(q, way.spread(step))), step)
+        half = way.charted(way.gradient(model.retract(q, way.spread(0.5 * step))), 0.5 * step)
+        levers = curvature.within(q, at.sizes[0], np.abs(step))
+        second = curvature.second(levers, at.sizes[1], np.abs(step))
+        third = curvature.third(levers, at.sizes[1], np.abs(step)) / 8
+        worst = max(worst, float((np.abs(at.A @ (here - at.J)) - second).max()))
+        worst = max(worst, float((np.abs(at.A @ (half - 0.5 * (here + at.J))) - third).max()))
+    return worst
+
+
+@pytest.mark.parametrize("robot", ["five_bar", "3rrr", "dualemps", "delta", "gough_stewart_flexible", "surgiscope", "pacdrive"])
+@pytest.mark.parametrize("size", [0.02, 0.3])
+def test_bounds_of_curvature_hold(robot: str, size: float) -> None:
+    """Changes of J over a step, and what a straight line between its ends misses halfway, stay within their bounds."""
+    assert bounds_hold(pipeline.load(robot, rigid=True), size) < 1e-9
+
+
+def test_a_point_is_led_to_the_start_of_its_path() -> None:
+    """Straight ways of the tool of the five-bar from home, against the circles' intersection."""
+    model = pipeline.load(FIVE_BAR, rigid=True)
+    q = posture(model)
+    way = Way(model, [], 0, (0, 1))
+    for goal in ((0.1, 0.7), (-0.2, 0.5), (0.0, 0.85)):
+        walked = way.walk(q, Goal({}, 0, (0, 1), goal))
+        assert walked.arrived
+        first, second = walked.q[model.index("leg1/q1")], walked.q[model.index("leg2/q1")]
+        assert tip(first, second) == pytest.approx(goal, abs=1e-9)
