@@ -21,6 +21,7 @@ from supple.formulations.equations import Equations
 from supple.model.equilibrium import equilibrium
 from supple.model.model import Model
 from supple.model.posture import posture
+from supple.model.structural import viscous_equivalent
 from supple.robot.mechanism import Mechanism
 from supple.simulation.plants import Kept, plant
 
@@ -37,17 +38,20 @@ def fmu_parts(
     assembly: str | None = None,
     passes: Sequence[str] | None = None,
     kept: Kept | None = None,
+    structural: bool = True,
 ) -> FmuParts:
     """The FmuParts of a robot that starts at rest: loops closed, bodies bent by their weight, actuators holding still.
 
     `at` and `assembly` choose the pose (home if not given), `passes` those that optimise the forward model (the default
-    ones if None), `kept` the parameters that can be set in the FMU.
+    ones if None), `kept` the parameters that can be set in the FMU; `structural`: structural damping is there as its viscous
+    equivalent at this pose, actuators free.
     """
     mechanism = model.mechanism
     q, tau = _rest(model, posture(model, at, assembly))
     with kept_parameters(kept.symbols) if kept else nullcontext():
         outputs = _outputs(kept.equations if kept else model.equations)
-    made = plant(model, q, loads=True, kept=kept, passes=passes)
+    equivalent = viscous_equivalent(model, q) if structural else None
+    made = plant(model if equivalent is None else model.damped(equivalent.D), q, loads=True, kept=kept, passes=passes)
     motion = made.accelerations or made.tree
     assert motion is not None
     _smooth(mechanism, motion)

@@ -91,8 +91,9 @@ def export_fmu(
     settings: Mapping[str, Any] | None = None,
     keep: Sequence[str] = (),
     version: str = "2.0",
+    structural: str = "viscous",
 ) -> Path:
-    """The path of an FMU of a robot; kept parameters can be set in it."""
+    """The path of an FMU of a robot; kept parameters can be set in it; `structural` as for a simulation."""
     model, kept = pipeline.load(robot, settings), None
     if keep:
         values = kept_values(robot, settings or {}, keep)
@@ -100,7 +101,7 @@ def export_fmu(
         with kept_parameters(symbols):
             mechanism = assemble(pipeline.describe(robot, {**(settings or {}), **dict(zip(keep, symbols, strict=True))}))
             kept = Kept(newton_euler(mechanism), symbols, tuple(values))
-    return write_fmu(fmu_parts(model, kept=kept), folder, version=version)
+    return write_fmu(fmu_parts(model, kept=kept, structural=structural == "viscous"), folder, version=version)
 
 
 def compiled_size(f: Function) -> tuple[float, int] | None:

@@ -49,26 +49,27 @@ def mass(mechanism: Mechanism) -> Function:
         return function("mass", inputs, {"M_direction": column, "c": c + f.outputs["coulomb"]})
 
 
-def inverse(mechanism: Mechanism, *, loads: bool = False) -> Function:
+def inverse(mechanism: Mechanism, *, loads: bool = False, damped: bool = False) -> Function:
     """tau and elastic accelerations from the state and the accelerations of the actuators.
 
-    `loads` adds an input w: force and moment at every named point, in base axes."""
-    return _closed_form(mechanism, "inverse", lambda: inverse_model(mechanism, loads=loads))
+    `loads` adds an input w: force and moment at every named point, in base axes; `damped` an input x: forces of damping on
+    the elastic coordinates, beside those of the bodies."""
+    return _closed_form(mechanism, "inverse", lambda: inverse_model(mechanism, loads=loads, damped=damped))
 
 
-def forward(mechanism: Mechanism, *, loads: bool = False) -> Function:
+def forward(mechanism: Mechanism, *, loads: bool = False, damped: bool = False) -> Function:
     """Accelerations of actuators and elastic coordinates from the state and tau; `loads` as for the inverse model."""
-    return _closed_form(mechanism, "forward", lambda: forward_model(mechanism, loads=loads))
+    return _closed_form(mechanism, "forward", lambda: forward_model(mechanism, loads=loads, damped=damped))
 
 
-def hybrid(mechanism: Mechanism, prescribed: Collection[str], *, loads: bool = False) -> Function:
+def hybrid(mechanism: Mechanism, prescribed: Collection[str], *, loads: bool = False, damped: bool = False) -> Function:
     """tau of the prescribed actuators and the accelerations of the others, from accelerations of the former, tau_free of
     the latter; `loads` as for the inverse model."""
     active = [mechanism.coordinates[k].name for k in mechanism.indices("active")]
     for name in prescribed:
         if name not in active:
             raise SuppleError(f"{mechanism.name} has no actuator {name!r}; it has: {', '.join(active) or 'none'}")
-    return _closed_form(mechanism, "hybrid", lambda: hybrid_model(mechanism, prescribed, loads=loads))
+    return _closed_form(mechanism, "hybrid", lambda: hybrid_model(mechanism, prescribed, loads=loads, damped=damped))
 
 
 def _closed_form(mechanism: Mechanism, name: str, make: Callable[[], Function]) -> Function:

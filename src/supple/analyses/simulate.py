@@ -193,6 +193,7 @@ def _simulation(simulator: Simulator, settings: Settings, blocks: list[Block], w
         "jacobians": sum(c["jacobians"] for c in counts),
         "model": _solved(blocks[0].stepper.plant),
         "integrated": f"{len(blocks[0].stepper.plant.free)} of {simulator.model.nv} coordinates",
+        "structural_damping": simulator.structural,
         "worst_closure": float(np.nanmax(signals["closure"].values, initial=0.0)),
         **balance,
         "notices": _notices(simulator, parts),  # lines for the reader: where theory or tolerance are left

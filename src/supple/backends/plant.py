@@ -121,6 +121,8 @@ class Plant:
     rigid: Controlled | None = None
     loads: int = 0  # numbers in w
     parameters: tuple[float, ...] = field(default=())
+    elastic: tuple[int, ...] = ()  # places in v of the coordinates that `damping` acts on
+    damping: Any = field(default=None, compare=False)  # D of further forces D v; accelerations take them as an input x
 
     @property
     def row(self) -> int:
@@ -167,6 +169,8 @@ def plant_equations(plant: Plant, stages: int, also: Sequence[Function] = ()) ->
     text += [c_source.body(f) for f in (*own, *rigid, *coupled, *also) if f is not None]
     if plant.program is not None:
         text += [program_body(plant.program, "leg_by_leg"), _glue(plant)]
+    if plant.damping is not None:
+        text.append(_further_damping(plant))
     text += [_THOROUGHLY] if large else []
     text += _definitions(plant, stages)
     return "\n".join(text)
@@ -262,20 +266,55 @@ def _table(name: str, numbers: Sequence[int]) -> str:
     return f"static const int {name}[{max(1, len(numbers))}] = {{{shown}}};"
 
 
+_STATE = "const real *q, const real *v, "
+_ACCELERATED = f"{_STATE}const real *given, const real *effort,\n    const real *g, const real *w, "
+
+
+def _further_damping(plant: Plant) -> str:
+    """model_accelerations or model_tree, and model_power, with the forces D v on elastic coordinates."""
+    n = len(plant.elastic)
+    names = {f.name: c_source.signature(f).name for f in (plant.tree, plant.accelerations, plant.power) if f is not None}
+    rows = ",\n    ".join("{" + ", ".join(c_source.literal(float(x)) for x in row) + "}" for row in plant.damping)
+    text = [
+        f"static const double DAMPING[{n}][{n}] = {{\n    {rows}\n}};",
+        _table("ELASTIC_V", plant.elastic),
+        "static void further_damping(const real *v, real *x)\n{\n"
+        f"    for (int i = 0; i < {n}; i++) {{\n        x[i] = fill(0.0);\n"
+        f"        for (int k = 0; k < {n}; k++)\n            x[i] = x[i] + DAMPING[i][k] * v[ELASTIC_V[k]];\n    }}\n}}\n",
+        f"static void model_power({_STATE}const real *tau, const real *w, const real *p, real *power)\n{{\n"
+        f"    real x[{n}];\n    further_damping(v, x);\n    {names[plant.power.name]}(q, v, tau, w, p, power);\n"
+        f"    for (int i = 0; i < {n}; i++)\n        power[0] = power[0] - x[i] * v[ELASTIC_V[i]];\n}}\n",
+    ]
+    if plant.tree is not None:
+        text.append(
+            f"static void model_tree({_STATE}const real *g, const real *w, const real *p, real *M, real *c)\n{{\n"
+            f"    real x[{n}];\n    further_damping(v, x);\n    {names[plant.tree.name]}(q, v, g, w, p, M, c);\n"
+            f"    for (int i = 0; i < {n}; i++)\n        c[ELASTIC_V[i]] = c[ELASTIC_V[i]] + x[i];\n}}\n"
+        )
+    else:
+        own = "damped_accelerations" if plant.accelerations is None else names[plant.accelerations.name]
+        text.append(
+            f"static void model_accelerations({_ACCELERATED}const real *p, real *f, real *tau_given)\n{{\n"
+            f"    real x[{n}];\n    further_damping(v, x);\n"
+            f"    {own}(q, v, given, effort, g, w, x, p, f, tau_given);\n}}\n"
+        )
+    return "\n".join(text)
+
+
 def _glue(plant: Plant) -> str:
     """model_accelerations on top of the leg program, whose outputs come by kind of coordinate."""
     program = plant.program
     assert program is not None
-    forward = "tau" in program.inputs
-    arguments = "q, v, effort, g" if forward else "q, v, given, g"
+    forward, damped = "tau" in program.inputs, "x" in program.inputs
+    arguments = ("q, v, effort, g" if forward else "q, v, given, g") + (", x" if damped else "")
     declared = "".join(f"    real {k}[{max(1, size)}];\n" for k, size in program.outputs.items())
     outs = ", ".join(program.outputs)
     copies = "".join(f"    f[{i}] = {array}[{k}];\n" for i, (array, k) in enumerate(plant.outputs))
     if not forward:
         copies += f"    for (int i = 0; i < {len(plant.given)}; i++)\n        tau_given[i] = tau[i];\n"
     return (
-        "static void model_accelerations(const real *q, const real *v, const real *given, const real *effort,\n"
-        "    const real *g, const real *w, const real *p, real *f, real *tau_given)\n{\n"
+        f"static void {'damped' if damped else 'model'}_accelerations({_ACCELERATED}{'const real *x, ' if damped else ''}"
+        "const real *p, real *f, real *tau_given)\n{\n"
         f"{declared}    (void)given; (void)effort; (void)w; (void)p; (void)tau_given;\n"
         f"    leg_by_leg({arguments}, {outs});\n{copies}}}\n"
     )

@@ -70,7 +70,7 @@ def _main(program: Program, name: str, sizes: dict[str, int]) -> str:
     n = program.legs
     inputs = ", ".join(f"const real *restrict {k}" for k in program.inputs)
     outputs = ", ".join(f"real *restrict {k}" for k in program.outputs)
-    local = {"q": "leg_q", "v": "leg_v", "drive": "leg_drive", "g": "g", "c": "leg_c", "common": "common"}
+    local = {"q": "leg_q", "v": "leg_v", "drive": "leg_drive", "g": "g", "c": "leg_c", "common": "common", "x": "leg_x"}
     gather = ", ".join([*(local[k] for k in program.gather.inputs), "part", "carried[i]"])
     spread_inputs = ", ".join({"carried": "carried[i]", "slots": "slots"}[k] for k in program.spread.inputs)
     spread_outputs = ", ".join(f"out_{k}" for k in program.spread.outputs)

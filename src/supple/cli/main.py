@@ -23,6 +23,7 @@ from supple.cli.options import (
     print_json,
     remark,
     set_option,
+    structural_option,
 )
 from supple.errors import RobotFileError, SuppleError, UnlikelyValue
 
@@ -246,10 +247,11 @@ def count(
 @click.option("--derivative", metavar="INPUT", help="Generate the exact derivative along an input (q, v, p, ...).")
 @solve_rates_option
 @formulation_option
+@structural_option
 @json_option
 def generate(
     robot: str, model: str | None, target: str, fmi: str, output: Path, settings: dict[str, str], keep: tuple[str, ...],
-    derivative: str | None, solve_rates: bool, formulation: str, as_json: bool,
+    derivative: str | None, solve_rates: bool, formulation: str, structural: str, as_json: bool,
 ) -> None:  # fmt: skip
     """Write a model as source code that checks itself and needs nothing else."""
     from supple.backends.targets import TARGETS
@@ -260,7 +262,7 @@ def generate(
 
         if model not in (None, "forward") or derivative or solve_rates:
             raise SuppleError("an FMU holds the whole robot; leave out --model, --derivative and --solve-rates")
-        path = export_fmu(robot, output, settings, keep, fmi)
+        path = export_fmu(robot, output, settings, keep, fmi, structural)
         print_json({"robot": robot, "target": "fmu", "files": [str(path)]}) if as_json else click.echo(f"wrote {path}")
         return
     if target not in TARGETS:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from supple.cli.options import json_option, named_values, print_json, remark, set_option
+from supple.cli.options import json_option, named_values, print_json, remark, set_option, structural_option
 from supple.errors import SuppleError
 
 if TYPE_CHECKING:
@@ -81,6 +81,7 @@ plot_option = click.option("--plot", type=click.Path(path_type=Path), metavar="F
 )
 @click.option("--loops", metavar="NAME", help="How loops are kept closed: lagrange takes projection (usual), baumgarte, "
               "exact; scdd baumgarte (usual), projection, exact, as_printed, as_printed_projection.")  # fmt: skip
+@structural_option
 @set_option
 @click.option("--vary", "vary", multiple=True, callback=named_values, metavar="NAME=A,B,C|FIRST:LAST:N",
               help="Several runs side by side: values of a parameter or of a start coordinate.")  # fmt: skip
@@ -92,6 +93,7 @@ plot_option = click.option("--plot", type=click.Path(path_type=Path), metavar="F
 def simulate(
     robot: str, motion: str | None, duration: float | None, method: str, step: float | None, tol: float | None, rho: float,
     cutoff: float, every: float, controller: str | None, start: str, rigid: bool, formulation: str, loops: str | None,
+    structural: str,
     settings: dict[str, str], vary: dict[str, str], threads: int | None, output: Path | None, plot: Path | None,
     resume: bool, as_json: bool,
 ) -> None:  # fmt: skip
@@ -104,7 +106,9 @@ def simulate(
     chosen = Settings(method, tol or 0.0, step or 0.0, rho=rho, every=every, cutoff=cutoff)
     motion = motion or _only_motion(robot, settings)
     with _bar(f"{robot} {motion}") as report:
-        made = _made(robot, motion, controller, settings, duration, start, rigid, formulation, vary, loops=loops)
+        made = _made(
+            robot, motion, controller, settings, duration, start, rigid, formulation, vary, loops=loops, structural=structural
+        )
         result = _run(made, chosen, threads, output, resume, report)
     _show(result, output, plot, as_json)
 
@@ -120,13 +124,14 @@ def simulate(
 @click.option(
     "--formulation", default="newton_euler", show_default=True, metavar="NAME", help="How the equations are written."
 )
+@structural_option
 @set_option
 @output_option
 @plot_option
 @json_option
 def inverse(
     robot: str, motion: str | None, duration: float | None, quasi_static: bool, tol: float | None, every: float, rigid: bool,
-    formulation: str, settings: dict[str, str], output: Path | None, plot: Path | None, as_json: bool,
+    formulation: str, structural: str, settings: dict[str, str], output: Path | None, plot: Path | None, as_json: bool,
 ) -> None:  # fmt: skip
     """Forces and torques that make the actuators follow a motion, and how the bodies bend."""
     from supple.backends.stepper import Settings
@@ -136,7 +141,8 @@ def inverse(
         raise SuppleError(f"--tol {tol:g}: must be above zero")
     motion = motion or _only_motion(robot, settings)
     with _bar(f"{robot} {motion}") as report:
-        made = _made(robot, motion, None, settings, duration, "equilibrium", rigid, formulation, {}, prescribed=True)
+        still = "equilibrium"
+        made = _made(robot, motion, None, settings, duration, still, rigid, formulation, {}, True, structural)
         method = "quasi_static" if quasi_static else "generalised_alpha"
         chosen = Settings(method, tol or 0.0, every if quasi_static else 0.0, every=every)
         result = _run(made, chosen, None, None, False, report)
@@ -161,7 +167,7 @@ def _only_motion(robot: str, settings: dict[str, str]) -> str:
 
 def _made(
     robot: str, motion: str, controller: str | None, settings: dict[str, str], duration: float | None, start: str,
-    rigid: bool, formulation: str, vary: dict[str, str], prescribed: bool = False,
+    rigid: bool, formulation: str, vary: dict[str, str], prescribed: bool = False, structural: str = "viscous",
     loops: str | None = None,
 ) -> Simulator:  # fmt: skip
     from supple import pipeline
@@ -178,7 +184,7 @@ def _made(
     values = {name: _values(name, text) for name, text in vary.items()}
     return simulator(
         robot, read, settings=settings, formulation=formulation, rigid=rigid, duration=duration, start=start, vary=values,
-        loops=loops,
+        loops=loops, structural=structural,
     )  # fmt: skip
 
 
@@ -310,6 +316,9 @@ def _show(
             if path is not None:
                 click.echo(f"wrote {path}")
     remark(result.summary["notices"])
+    said = result.summary.get("structural_damping")
+    if said:
+        click.echo(f"supple: structural damping: {said}", err=True)
     if not result.complete:
         hint = "; go on with the same command and --resume" if "interrupted" in result.outcome and output else ""
         kept = f" What was computed until then is in {output}{hint}." if output else ""

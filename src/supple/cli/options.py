@@ -69,6 +69,10 @@ at_option = click.option(
     "--at", "at", multiple=True, callback=pose_values, metavar="NAME=VALUE",
     help="Joint value or platform coordinate (x, y, z, rx, ry, rz); SI, or with a unit: --at 'q1=30 deg'.",
 )  # fmt: skip
+structural_option = click.option(
+    "--structural", type=click.Choice(["viscous", "none"]), default="viscous", show_default=True,
+    help="Loss factors in time: as the viscous damping of every mode at the start, or left out.",
+)  # fmt: skip
 assembly_option = click.option("--assembly", metavar="MODE", help="Assembly mode of the robot file (default: its first).")
 
 

@@ -51,8 +51,9 @@ class Articulated(Closing):
         prescribed: Collection[str] | None = None,
         held: Collection[str] = (),
         loads: bool = False,
+        damped: bool = False,
     ) -> None:
-        super().__init__(mechanism, forward, prescribed, held, loads)
+        super().__init__(mechanism, forward, prescribed, held, loads, damped)
         self.groups = self._groups()
         self.inner = [c for c in self.m.closures if self._inside(c)]
         self.outer = [c for c in self.m.closures if not self._inside(c)]
@@ -302,26 +303,29 @@ def _is_force(x: Any) -> bool:
     return bool(x[0] == "t")
 
 
-def inverse_model(mechanism: Mechanism, *, loads: bool = False) -> Function:
+def inverse_model(mechanism: Mechanism, *, loads: bool = False, damped: bool = False) -> Function:
     """tau and the elastic accelerations from the state and the accelerations of the actuators.
 
-    With `loads` there is an input w: force and moment (base axes) at every named point."""
+    With `loads` there is an input w: force and moment (base axes) at every named point; with `damped` an input x: forces of
+    damping on the elastic coordinates, beside those of the bodies."""
     active = [c.name for c in mechanism.coordinates if c.kind == "active"]
-    method, solution = _solved(mechanism, active, loads)
+    method, solution = _solved(mechanism, active, loads, damped)
     outputs = {"tau": _forces(method, solution, active), "a_elastic": _elastic(method, solution)}
     inputs = {"a_active": _inputs(method, active)}
     return _model("inverse", method, solution, inputs, outputs)
 
 
-def forward_model(mechanism: Mechanism, *, loads: bool = False) -> Function:
+def forward_model(mechanism: Mechanism, *, loads: bool = False, damped: bool = False) -> Function:
     """Accelerations of the actuators and elastic coordinates from the state and tau; `loads` as in inverse_model."""
     active = [c.name for c in mechanism.coordinates if c.kind == "active"]
-    method, solution = _solved(mechanism, [], loads)
+    method, solution = _solved(mechanism, [], loads, damped)
     outputs = {"a_active": _joints(method, solution, active), "a_elastic": _elastic(method, solution)}
     return _model("forward", method, solution, {"tau": _inputs(method, active)}, outputs)
 
 
-def hybrid_model(mechanism: Mechanism, prescribed: Collection[str], *, loads: bool = False) -> Function:
+def hybrid_model(
+    mechanism: Mechanism, prescribed: Collection[str], *, loads: bool = False, damped: bool = False
+) -> Function:
     """tau of the prescribed actuators and the accelerations of all others, elastic ones included, from the state, the
     prescribed accelerations and the forces of the other actuators; `loads` as in inverse_model."""
     active = [c.name for c in mechanism.coordinates if c.kind == "active"]
@@ -329,23 +333,23 @@ def hybrid_model(mechanism: Mechanism, prescribed: Collection[str], *, loads: bo
     if len(driven) != len(set(prescribed)):
         unknown = sorted(set(prescribed) - set(active))
         raise Unsupported(f"the prescribed {unknown[0]!r}, which is no actuator; there are: {', '.join(active)}")
-    method, solution = _solved(mechanism, driven, loads)
+    method, solution = _solved(mechanism, driven, loads, damped)
     outputs = {"tau": _forces(method, solution, driven), "a_active": _joints(method, solution, free)}
     outputs["a_elastic"] = _elastic(method, solution)
     inputs = {"a_prescribed": _inputs(method, driven), "tau_free": _inputs(method, free)}
     return _model("hybrid", method, solution, inputs, outputs)
 
 
-def _solved(mechanism: Mechanism, prescribed: list[str], loads: bool) -> tuple[Articulated, Solution]:
+def _solved(mechanism: Mechanism, prescribed: list[str], loads: bool, damped: bool) -> tuple[Articulated, Solution]:
     """The method and its solution; actuators that leave a rigid leg no freedom are held by forces instead."""
     forward = not prescribed
     rigid = not any(c.kind == "elastic" for c in mechanism.coordinates)
     held: set[str] = set()
-    method = Articulated(mechanism, forward, prescribed, held, loads)
+    method = Articulated(mechanism, forward, prescribed, held, loads, damped)
     try:
         solution = method.follow() if rigid and prescribed else None
         while solution is None:
-            method = Articulated(mechanism, forward, prescribed, held, loads)
+            method = Articulated(mechanism, forward, prescribed, held, loads, damped)
             try:
                 solution = method.solve()
             except Stuck as leg:
@@ -395,4 +399,6 @@ def _model(
     inputs = {"q": method.inputs.q, "v": method.inputs.v, **drives, "g": method.inputs.g}
     if method.w is not None:
         inputs["w"] = method.w
+    if method.x is not None:
+        inputs["x"] = method.x
     return function(name, inputs, outputs)

@@ -38,7 +38,8 @@ class Folding:
     ("t", k) the force that holds an actuator to its given acceleration.
 
     The accelerations of the actuators in `prescribed` are given (all of them in an inverse model), those in `held` by a
-    force that is a variable; `loads` adds an input w, the wrenches at the named points."""
+    force that is a variable; `loads` adds an input w, the wrenches at the named points, `damped` an input x, forces of
+    damping on the elastic coordinates."""
 
     def __init__(
         self,
@@ -47,6 +48,7 @@ class Folding:
         prescribed: Collection[str] | None = None,
         held: Collection[str] = (),
         loads: bool = False,
+        damped: bool = False,
     ) -> None:
         self.m = self._prepared(mechanism)
         self.forward = forward
@@ -54,6 +56,9 @@ class Folding:
         self.prescribed = frozenset(every if prescribed is None else prescribed)
         self.held = frozenset(held)
         self.w = symbols("w", (len(mechanism.points), 6)) if loads else None
+        elastic = [c.name for c in mechanism.coordinates if c.kind == "elastic"]
+        self.x = symbols("x", len(elastic)) if damped else None
+        self.damping = dict(zip(elastic, self.x, strict=True)) if self.x is not None else {}
         self.original = mechanism
         self.inputs = state(mechanism)
         self.s: State = reordered(mechanism, self.m, self.inputs)
@@ -180,11 +185,13 @@ class Folding:
         return qdd
 
     def _applied(self, j: int) -> Array:
-        """Forces of the loads on (a, alpha, qdd) of frame j's body."""
-        if self.w is None:
+        """Forces of loads and further damping on (a, alpha, qdd) of frame j's body."""
+        if self.w is None and self.x is None:
             return zeros(0)
         force, moment, elastic = zeros(3), zeros(3), zeros(len(self.m.frames[j].body.coordinates))
-        for anchor, wrench in zip(self.m.points.values(), self.w, strict=True):
+        if self.damping and len(elastic):
+            elastic = scale(-1, vector(*(self.damping[c.name] for c in self.m.coordinates[self.m.frames[j].ev])))
+        for anchor, wrench in zip(self.m.points.values(), self.w, strict=True) if self.w is not None else ():
             if anchor.frame != j:
                 continue
             m, T = self.kin.marker(anchor), self.kin.world[j][0].T

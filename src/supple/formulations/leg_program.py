@@ -22,20 +22,20 @@ from supple.robot.mechanism import Coordinate, Frame, Mechanism
 from supple.robot.simplify import opened, simplify
 
 
-def leg_program(mechanism: Mechanism, forward: bool) -> Program:
-    """The inverse or forward model of a platform on identical legs."""
+def leg_program(mechanism: Mechanism, forward: bool, damped: bool = False) -> Program:
+    """The inverse or forward model of a platform on identical legs; `damped` as in inverse_model."""
     simple = opened(simplify(mechanism))
     legs = leg_frames(simple)
     varying = Varying(len(legs))
     template = leg_template(simple, legs, varying)
-    method = Leg(template, forward)
+    method = Leg(template, forward, damped)
     common, prepare = _prepared(method)
     try:
         gather, spread = _leg_functions(method, common, varying)
     except Stuck as leg:
         raise Unsupported("rigid legs whose actuators are held by forces") from leg
     meet = _meeting(method, common)
-    return _program(mechanism, simple, template, legs, varying, (prepare, gather, meet, spread), forward)
+    return _program(mechanism, simple, template, legs, varying, (prepare, gather, meet, spread), forward, damped)
 
 
 class Varying:
@@ -89,8 +89,8 @@ class Varying:
 class Leg(Articulated):
     """The articulated method on the platform and one leg; the platform's rotation and spin are symbols in space."""
 
-    def __init__(self, template: Mechanism, forward: bool) -> None:
-        super().__init__(template, forward)
+    def __init__(self, template: Mechanism, forward: bool, damped: bool) -> None:
+        super().__init__(template, forward, damped=damped)
         assert template.platform is not None
         self.p = template.platform
         self.true_rotation, self.true_spin = self.kin.world[self.p][0], self.kin.motions[self.p].omega
@@ -234,6 +234,8 @@ def _leg_functions(method: Leg, common: Array, varying: Varying) -> tuple[Functi
         "q": method.s.q[len(q) :], "v": method.s.v[len(v) :], "drive": method.s.a[method.drives()],
         "g": method.s.g, "c": varying.symbols(), "common": common, "slots": slots,
     }  # fmt: skip
+    if method.x is not None:
+        inputs["x"] = method.x
     whole = function("leg", inputs, outputs)
     early, late = split(whole, [set(inputs) - {"slots"}, {"slots"}])
     gather = function("gather", early.inputs, {"part": part, "carried": early.outputs["carried"]})
@@ -269,7 +271,7 @@ def _meeting(method: Leg, common: Array) -> Function:
 
 def _program(
     original: Mechanism, simple: Mechanism, template: Mechanism, legs: list[list[int]], varying: Varying,
-    parts: tuple[Function, Function, Function, Function], forward: bool,
+    parts: tuple[Function, Function, Function, Function], forward: bool, damped: bool,
 ) -> Program:  # fmt: skip
     """The Program with the places of every leg's numbers in the arrays of the original mechanism."""
     place_v = {c.name: k for k, c in enumerate(original.coordinates)}
@@ -300,6 +302,8 @@ def _program(
     }
     drive = "tau" if forward else "a_active"
     inputs = {"q": original.nq, "v": original.nv, drive: len(active), "g": 3}
+    if damped:
+        take["x"], inputs["x"] = put["a_elastic"], len(elastic)
     outputs = {"a_active" if forward else "tau": len(active), "a_elastic": len(elastic)}
     return Program("forward" if forward else "inverse", inputs, outputs, *parts, take, put, own, varying.constants())
 

@@ -8,6 +8,7 @@ are not unique but whose motion is.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from copy import copy
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -41,6 +42,7 @@ class Model:
         self.equations = equations
         self.mechanism: Mechanism = equations.mechanism
         self.gravity = np.array([float(x) for x in self.mechanism.gravity])
+        self.viscous: Array | None = None  # further damping of the elastic coordinates, in all coordinates of v
         self.active = np.array(self.mechanism.indices("active"), dtype=int)
 
     @property
@@ -75,7 +77,22 @@ class Model:
         }
         if given:
             raise TypeError(f"{name} has no inputs {sorted(given)}")
-        return f(**inputs)
+        found = f(**inputs)
+        return found if self.viscous is None else self._damped(name, inputs, found, self.viscous)
+
+    def damped(self, D: Array) -> Model:
+        """The model with viscous damping D of its elastic coordinates in place of its structural damping."""
+        made = copy(self)
+        made.viscous = D
+        return made
+
+    def _damped(self, name: str, inputs: dict[str, Any], found: dict[str, Array], D: Array) -> dict[str, Array]:
+        if name in ("forces", "damping"):
+            return found | {"f": found["f"] + np.asarray(inputs["v" if name == "forces" else "direction"]) @ D}
+        if name == "energy":
+            v = np.asarray(inputs["v"])
+            return found | {"dissipation": found["dissipation"] + np.einsum("...i,ij,...j->...", v, D, v)}
+        return found
 
     # The virtual tree -------------------------------------------------------------------------------------------------
 
@@ -103,6 +120,8 @@ class Model:
     def loss_stiffness(self, q: Array) -> Array:
         """Imaginary part of the stiffness: structural damping of bodies and joints."""
         H = np.zeros((self.nv, self.nv))
+        if self.viscous is not None:
+            return H
         for frame in self.mechanism.frames:
             T = strain_gradient(frame.body, q[frame.e])
             H[frame.ev, frame.ev] = T.T @ frame.body.H_ee.astype(float) @ T

@@ -89,11 +89,13 @@ def plant(
             found = (
                 None
                 if dense and source.formulation != "platform_eliminated"
-                else _closed_form(source, split, prescribed, loads, passes)
+                else _closed_form(source, split, prescribed, loads, passes, model.viscous is not None)
             )
             made = {"tree": _tree(source)} if found is None else found
             made |= _loops(source, split, wide="tree" in made)
         functions = {**made, "power": _power(source, split)}
+    if model.viscous is not None:
+        functions = _undamped(functions)
     return Plant(
         mechanism.name,
         mechanism.nq,
@@ -108,6 +110,7 @@ def plant(
         loads=6 * len(mechanism.points),
         parameters=() if kept is None else kept.values,
         **functions,
+        **_damping(model),
     )
 
 
@@ -169,7 +172,7 @@ def turning(mechanism: Mechanism, free: Sequence[int], dependent: Sequence[int])
 
 
 def _closed_form(
-    equations: Equations, split: Split, prescribed: Collection[str], loads: bool, passes: Sequence[str] | None
+    equations: Equations, split: Split, prescribed: Collection[str], loads: bool, passes: Sequence[str] | None, damped: bool
 ) -> dict[str, Any] | None:
     """The accelerations in closed form, as one Function or as a program of equal legs; None where there is none."""
     mechanism = equations.mechanism
@@ -181,24 +184,38 @@ def _closed_form(
     active = mechanism.indices("active")
     try:
         if len(split.given) == len(active) and active:
-            f = inverse(mechanism, loads=loads)
+            f = inverse(mechanism, loads=loads, damped=damped)
         elif not split.given:
-            f = forward(mechanism, loads=loads)
+            f = forward(mechanism, loads=loads, damped=damped)
         else:
-            f = hybrid(mechanism, prescribed, loads=loads)
+            f = hybrid(mechanism, prescribed, loads=loads, damped=damped)
     except SuppleError:
         return None
     if "a_passive" not in f.outputs and any(mechanism.coordinates[i].kind == "passive" for i in split.free):
         return None
     if f.operations > _LARGE:
         if not loads and len(split.given) in (0, len(active)) and "p" not in f.inputs:
-            program = _program(mechanism, not split.given)
+            program = _program(mechanism, not split.given, damped)
             if program is not None:
                 order = {k: mechanism.indices(k) for k in ("active", "elastic")}
                 kind = {i: mechanism.coordinates[i].kind for i in split.free}
                 return {"program": program, "outputs": tuple((f"a_{kind[i]}", order[kind[i]].index(i)) for i in split.free)}
         return {"accelerations": _arranged(mechanism, f, split)}
     return {"accelerations": optimise(_arranged(mechanism, f, split), passes).function}
+
+
+def _damping(model: Model) -> dict[str, Any]:
+    """Places in v and matrix of the damping that the bodies do not have themselves."""
+    if model.viscous is None:
+        return {}
+    elastic = model.mechanism.indices("elastic")
+    return {"elastic": tuple(elastic), "damping": model.viscous[np.ix_(elastic, elastic)]}
+
+
+def _undamped(functions: dict[str, Any]) -> dict[str, Any]:
+    """Functions that know nothing of further damping, under names that say so; C adds it."""
+    names = {"tree": "undamped_tree", "power": "undamped_power", "accelerations": "damped_accelerations"}
+    return functions | {k: replace(functions[k], name=n) for k, n in names.items() if functions.get(k) is not None}
 
 
 def _eliminated(mechanism: Mechanism, split: Split, loads: bool, passes: Sequence[str] | None) -> Function:
@@ -225,9 +242,9 @@ def _coupled(
     return made, Split(split.given, free, (), ())
 
 
-def _program(mechanism: Mechanism, forward: bool) -> Program | None:
+def _program(mechanism: Mechanism, forward: bool, damped: bool) -> Program | None:
     try:
-        return leg_program(mechanism, forward)
+        return leg_program(mechanism, forward, damped)
     except Unsupported:
         return None
 
@@ -244,6 +261,8 @@ def _arranged(mechanism: Mechanism, f: Function, split: Split) -> Function:
     effort = next((f.inputs[k] for k in ("tau", "tau_free") if k in f.inputs), symbols("effort", 0))
     w = f.inputs["w"] if "w" in f.inputs else symbols("w", (len(mechanism.points), 6))
     inputs = {"q": f.inputs["q"], "v": f.inputs["v"], "given": given, "effort": effort, "g": f.inputs["g"], "w": w.ravel()}
+    if "x" in f.inputs:
+        inputs["x"] = f.inputs["x"]
     tau: Any = f.outputs.get("tau", [])
     return plant_function("model_accelerations", inputs, {"f": [found[i] for i in split.free], "tau_given": tau})
 

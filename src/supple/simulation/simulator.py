@@ -23,6 +23,7 @@ from supple.expr.function import Array
 from supple.model.follow import follow
 from supple.model.model import Model
 from supple.model.posture import posture
+from supple.model.structural import viscous_equivalent
 from supple.motion.description import Motion
 from supple.motion.reader import read_motion
 from supple.motion.trajectory import Trajectory
@@ -55,6 +56,7 @@ class Simulator:
     dense: bool
     way: Way | None  # how loops are solved if all coordinates are integrated; None: independent ones are
     provenance: Mapping[str, str]
+    structural: str | None = None  # what became of structural damping, in words; None if there is none
     compiled: dict[tuple[int, bool, bool], Stepper] = field(default_factory=dict, compare=False, repr=False)
 
     @property
@@ -171,12 +173,14 @@ def simulator(
     vary: Mapping[str, Sequence[float]] | None = None,
     dense: bool = False,
     loops: str | None = None,
+    structural: str = "viscous",
 ) -> Simulator:
     """The Simulator of a robot and one of its motions (a name, a file, or a Motion).
 
     `start`: "equilibrium" (bent by its weight, actuators held) or "undeformed"; `vary`: lists of values, of equal length,
     of parameters or start coordinates, one for each of several runs; `dense`: matrices instead of the closed form;
-    `loops`: one of the formulation's ways to keep its loops closed (None: its usual one).
+    `loops`: one of the formulation's ways to keep its loops closed (None: its usual one); `structural`: "viscous" (loss
+    factors as the viscous damping of every mode) or "none".
     """
     way = way_of(formulation, loops)
     description = pipeline.describe(robot, settings)
@@ -192,6 +196,7 @@ def simulator(
         _check_speeds(motion.path, motion)
     needs_rigid = motion.controller is not None and motion.controller.law == "computed_torque"
     runs, kept, varied = started(robot, settings, model, motion, path, begin, start, dict(vary or {}), formulation, rigid)
+    model, runs, said = _structural(model, runs, motion, structural, way)
     text = pipeline.locate(robot).read_bytes()
     made = {
         "robot": model.mechanism.name,
@@ -211,12 +216,32 @@ def simulator(
         "loops": INDEPENDENT if way is None else way.about,
         "rigid": str(rigid),
         "start": start,
+        "structural": structural,
     }
     return Simulator(
         model, motion, path, stop, runs, varied, loads=motion.loads is not None,
         rigid=(model if rigid else pipeline.load(robot, settings, rigid=True)) if needs_rigid else None, kept=kept,
-        dense=dense, way=way, provenance=made,
+        dense=dense, way=way, provenance=made, structural=said,
     )  # fmt: skip
+
+
+def _structural(
+    model: Model, runs: tuple[Run, ...], motion: Motion, wanted: str, way: Way | None
+) -> tuple[Model, tuple[Run, ...], str | None]:
+    """The robot and its runs with structural damping as asked for, and words for it; all runs have that of the first."""
+    if not model.loss_stiffness().any():
+        return model, runs, None
+    if wanted == "none":
+        return model, runs, "left out"
+    if model.equations.formulation == "platform_eliminated" or (way is not None and way.solved != "multipliers"):
+        return model, runs, f"left out: {model.equations.formulation} has no place for damping between bodies"
+    held = motion.driven("prescribed", "controlled")
+    found = viscous_equivalent(runs[0].model, runs[0].q, held)
+    if found is None:
+        return model, runs, None
+    made = tuple(replace(run, model=run.model.damped(found.D)) for run in runs)
+    how = "" if not len(model.active) else ", actuators held" if held else ", actuators free"
+    return model.damped(found.D), made, found.sentence() + how
 
 
 def _check_speeds(path: Trajectory, motion: Motion) -> None:

@@ -27,12 +27,13 @@ def model_header(parts: FmuParts, table: Table, identifier: str, token: str) -> 
     named = {k: replace(f, name=f"{identifier}_f_{k}") for k, f in own.items() if f is not None}
     renamed: dict[str, Any] = {k: named.get(k) for k in _OF_PLANT}
     plant = replace(parts.plant, **renamed)
+    wrapped = () if plant.damping is None else ("accelerations", "tree", "power")  # in functions that add damping
     lines = [
         f"/* {NOTICE}", f" * robot: {shown(parts.robot)} */", "#undef SUPPLE_SINGLE", "#undef SUPPLE_LANES",
         "#ifdef __clang__", "#pragma STDC FP_CONTRACT OFF", "#endif", "",
         plant_equations(plant, _STAGES, (named["points"], named["energy"])),
         # below the equations, whose words come from the robot file and must not meet a macro
-        *(f"#define model_{k} {signature(f).name}" for k, f in named.items()),
+        *(f"#define model_{k} {signature(f).name}" for k, f in named.items() if k not in wrapped),
         "#define SUPPLE_EXPORT SUPPLE_LOCAL", f'#define MODEL_TOKEN "{token}"', *_sizes(parts, table), *_settings(), "",
         *_tables(parts, table), "",
     ]  # fmt: skip
