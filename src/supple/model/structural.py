@@ -1,6 +1,6 @@
 """Structural damping in time: the viscous damping under which every mode decays as its loss factor says.
 
-A loss factor, K (1 + j eta), belongs to vibration at one frequency. Its equivalent takes the modes of the robot at a posture.
+A loss factor, K (1 + j eta), belongs to vibration at one frequency. Its equivalent takes the modes of the robot at rest.
 With frequencies w, and H the loss stiffness that mass-normalised shapes see, D_jk = H_jk / sqrt(w_j w_k). So mode j has the
 damping ratio H_jj / (2 w_j^2), eta / 2 where all bodies share eta, and D is symmetric and takes energy only away. It is put
 on the elastic coordinates alone: motions of the robot that bend nothing are not damped."""
