@@ -107,7 +107,17 @@ def simulate(
     motion = motion or _only_motion(robot, settings)
     with _bar(f"{robot} {motion}") as report:
         made = _made(
-            robot, motion, controller, settings, duration, start, rigid, formulation, vary, loops=loops, structural=structural
+            robot,
+            motion,
+            controller,
+            settings,
+            duration,
+            start,
+            rigid,
+            formulation,
+            vary,
+            loops=loops,
+            structural=structural,
         )
         result = _run(made, chosen, threads, output, resume, report)
     _show(result, output, plot, as_json)
