@@ -40,7 +40,7 @@ class Equivalent:
 @one_thread
 def viscous_equivalent(model: Model, q: Array, held: Collection[str] = ()) -> Equivalent | None:
     """The Equivalent of the robot's structural damping at a posture, the actuators in `held` fixed; None if it has none."""
-    H = model.loss_stiffness()
+    H = model.loss_stiffness(q)
     elastic = model.mechanism.indices("elastic")
     if not elastic or not H.any():
         return None

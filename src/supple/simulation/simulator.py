@@ -229,7 +229,7 @@ def _structural(
     model: Model, runs: tuple[Run, ...], motion: Motion, wanted: str, way: Way | None
 ) -> tuple[Model, tuple[Run, ...], str | None]:
     """The robot and its runs with structural damping as asked for, and words for it; all runs have that of the first."""
-    if not model.loss_stiffness().any():
+    if not runs[0].model.loss_stiffness(runs[0].q).any():
         return model, runs, None
     if wanted == "none":
         return model, runs, "left out"
