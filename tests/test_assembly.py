@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from robots import build
 from walks import Crowd, judged, ways_to_ask
 
 from supple import pipeline
@@ -123,3 +124,22 @@ def test_a_point_is_led_to_the_start_of_its_path() -> None:
         assert walked.arrived
         first, second = walked.q[model.index("leg1/q1")], walked.q[model.index("leg2/q1")]
         assert tip(first, second) == pytest.approx(goal, abs=1e-9)
+
+
+def test_home_of_joints_that_nothing_drives() -> None:
+    """Bricard's q1 is taken from home; a joint that follows from the actuators may not stand elsewhere."""
+    text = pipeline.locate("bricard").read_text() + "\nhome: {q1: 20 deg}\n"
+    assert posture(build(text))[0] == pytest.approx(np.radians(20), abs=1e-12)
+    five = FIVE_BAR.read_text()
+    wrong = five.replace(
+        "home: {leg1/q1: 130 deg, leg2/q1: 50 deg}", "home: {leg1/q1: 130 deg, leg2/q1: 50 deg, leg1/q2: -20 deg}"
+    )
+    with pytest.raises(PoseError, match="'leg1/q2' follows from the other joints through the loops and is -1\.567"):
+        posture(build(wrong))
+
+
+@pytest.mark.parametrize("robot", ["five_bar", "dualemps"])
+def test_damping_ratios_do_not_depend_on_how_many_are_shown(robot: str) -> None:
+    model = pipeline.load(robot)
+    every, few = modes(model), modes(model, count=2)
+    assert np.allclose(few.damping_ratios, every.damping_ratios[:2], rtol=1e-12, atol=0)

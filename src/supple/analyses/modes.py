@@ -78,21 +78,21 @@ def _symmetric(A: Array) -> Array:
 
 
 def _damping(linear: Linear, omega: Array, vectors: Array, kept: int) -> tuple[Array, Array]:
-    """Damping ratios and poles of the lowest modes, from the damped eigenproblem in a basis of undamped modes."""
-    basis = vectors[:, : min(len(omega), 4 * kept + 20)]
-    D, H = basis.T @ linear.D @ basis, basis.T @ linear.H @ basis
-    squares = np.sign(omega[: basis.shape[1]]) * omega[: basis.shape[1]] ** 2
+    """Damping ratios and poles of the lowest modes, from the damped eigenproblem in the basis of all undamped modes."""
+    D, H = vectors.T @ linear.D @ vectors, vectors.T @ linear.H @ vectors
+    squares = np.sign(omega) * omega**2
     if not D.any() and not H.any():
         roots = np.sqrt(-squares.astype(complex))
         return np.zeros(kept), roots[:kept]
-    n = basis.shape[1]
-    system = np.block([[np.zeros((n, n)), np.eye(n)], [-(np.diag(squares) + 1j * H), -D]])
+    n = len(omega)
+    system = np.block([[np.zeros((n, n)), np.eye(n)], [-(np.diag(squares) + (1j * H if H.any() else 0.0)), -D]])
     roots, columns = eig(system)
     upper = np.flatnonzero(roots.imag >= 0) if not H.any() else np.flatnonzero(_decaying(roots))
     likeness = np.abs(columns[:n, upper]) / np.linalg.norm(columns[:n, upper], axis=0)
-    rows, chosen = linear_sum_assignment(-likeness[:kept])
-    found = np.zeros(kept, dtype=complex)
-    found[rows] = roots[upper[chosen]]
+    rows, chosen = linear_sum_assignment(-likeness)  # of all modes: which is whose must not depend on how many are shown
+    every = np.zeros(n, dtype=complex)
+    every[rows] = roots[upper[chosen]]
+    found = every[:kept]
     alive = np.abs(omega[:kept]) > 1e-7 * np.abs(omega).max()  # a rigid motion has no damping ratio
     return np.where(alive, -found.real / np.maximum(np.abs(found), 1e-300), 0.0), found
 

@@ -15,6 +15,8 @@ from supple.model.assembly import reached
 from supple.model.closing import close, open_loop, placed, values
 from supple.model.model import Model, turned
 
+IDLE = 1e-3  # m or rad: how rough the value of a joint may be that follows from others
+
 
 def start(model: Model, assembly: str | None = None) -> Array:
     """The assembly guess of the robot file, loops still open."""
@@ -44,7 +46,7 @@ def posture(model: Model, at: Mapping[str, float] | None = None, assembly: str |
 
     Of several closures it is the one that continues from home without a singular pose on the way; see `assembly`."""
     if not model.mechanism.closures:
-        q = start(model, assembly)
+        q = placed(model, start(model, assembly), _idle_home(model))
         return placed(model, q, held_values(model, at or {}, q))
     known = _HOMES.setdefault(model, {})
     if assembly not in known:
@@ -60,11 +62,13 @@ _HOMES: WeakKeyDictionary[Model, dict[str | None, tuple[Array, PoseError | None]
 
 def _home(model: Model, assembly: str | None) -> tuple[Array, PoseError | None]:
     """The closed posture of the home pose; where that cannot be, the one next to the assembly guess, and why."""
-    q = start(model, assembly)
-    wanted = held_values(model, {}, q)
+    idle = _idle_home(model)
+    q = placed(model, start(model, assembly), idle)
+    wanted = held_values(model, {}, q) or idle
     joints = [i for i, c in enumerate(model.mechanism.coordinates) if c.kind != "elastic"]
     direct = close(model, placed(model, q, wanted), [i for i in joints if i not in wanted])
     if direct is not None:
+        _check_idle(model, direct, idle)
         return direct, None
     shut = close(model, q, joints)
     if shut is None:
@@ -73,6 +77,23 @@ def _home(model: Model, assembly: str | None) -> tuple[Array, PoseError | None]:
         return reached(model, shut, wanted), None
     except PoseError as problem:
         return shut, problem
+
+
+def _idle_home(model: Model) -> dict[int, float]:
+    """Values that home gives to joints that nothing drives: where they stand, or in loops where they are expected."""
+    passive = {c.name: i for i, c in enumerate(model.mechanism.coordinates) if c.kind == "passive"}
+    return {passive[n]: float(x) for n, x in model.mechanism.home.items() if n in passive}
+
+
+def _check_idle(model: Model, q: Array, idle: Mapping[int, float]) -> None:
+    """A joint in a loop follows from the others: home may not say otherwise."""
+    now = values(model, q)
+    for i, x in idle.items():
+        if abs(now[i] - x) > IDLE:
+            raise PoseError(
+                f"{model.mechanism.name}: home: {model.names[i]!r} follows from the other joints through the loops and is "
+                f"{now[i]:.6g}, not {x:.6g}; leave it out, or give it as a rough value under assembly"
+            )
 
 
 def held_values(model: Model, at: Mapping[str, float], q: Array) -> dict[int, float]:
