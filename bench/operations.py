@@ -12,6 +12,7 @@ from timing import show
 from supple.expr.function import Function
 from supple.expr.passes import optimise
 from supple.formulations.articulated import forward_model, inverse_model
+from supple.models import mass
 from supple.pipeline import describe
 from supple.robot.assemble import assemble
 from supple.robot.mechanism import Mechanism
@@ -103,7 +104,25 @@ def growth(title: str, sizes: list[int], counts: list[int]) -> None:
     )
 
 
+def stiffened() -> None:
+    """Models of flexible robots of papers with and without the work of axial loads on bending."""
+    rows = []
+    models = {"mass": mass, "inverse": inverse_model, "forward": forward_model}
+    for robot, wanted in (
+        ("dualemps", models),
+        ("pacdrive", {"inverse": inverse_model}),
+        ("surgiscope", {"inverse": inverse_model}),
+    ):
+        for name, make in wanted.items():
+            for setting in ("second_order", "none"):
+                f = make(assemble(describe(robot, {"stiffening": setting})))
+                small = optimise(f).stages[-1].operations if robot == "dualemps" else ""
+                rows.append([f"{robot} {name}", setting, f.operations, small])
+    show("stiffening of beams under axial load", ["", "stiffening", "as derived", "optimised"], rows)
+
+
 def main() -> None:
+    stiffened()
     dualemps = assemble(describe("dualemps"))
     passes(f"DualEMPS, inverse model; the paper: {PAPER}", inverse_model(dualemps))
     passes("DualEMPS, forward model", forward_model(dualemps))

@@ -18,7 +18,7 @@ from supple.robot.assemble import assemble
 from supple.robot.reader import describe_text
 
 
-@pytest.mark.parametrize(("name", "inner"), [("pacdrive", 18), ("five_bar", 12)])
+@pytest.mark.parametrize(("name", "inner"), [("pacdrive", 54), ("five_bar", 12)])
 def test_nodal_displacements_are_as_many_as_motions(name: str, inner: int) -> None:
     """Vidoni et al.: shared displacements of joint nodes, turns of all links there and three freedoms of each inner node,
     less one per generalised coordinate of the ERLS and plus those: the number of motions of the flexible robot."""

@@ -22,7 +22,7 @@ from supple.formulations.chains import chains
 from supple.formulations.equations import Equations
 from supple.model.algebra import Array, least_squares, null_space, one_thread
 from supple.model.couplings import COUPLINGS, Tree, massless
-from supple.robot.bodies.record import strain_gradient
+from supple.robot.bodies.record import bent, strain_gradient
 from supple.robot.mechanism import Mechanism
 
 
@@ -152,10 +152,11 @@ class Model:
         return self.call("closure", q=q)["residual"]
 
     def retract(self, q: Array, step: Array) -> Array:
-        """q moved by a generalised displacement; quaternions are turned and stay of unit length."""
+        """q moved by a generalised displacement; quaternions are turned and stay of unit length, beams bend along their
+        strains, so that a long step does not stretch them."""
         moved = np.array(q, dtype=float)
         for frame in self.mechanism.frames:
-            moved[frame.e] += step[frame.ev]
+            moved[frame.e] = bent(frame.body, q[frame.e], step[frame.ev])
             if frame.motion == "spherical":
                 moved[frame.q] = turned(moved[frame.q], step[frame.v])
             else:

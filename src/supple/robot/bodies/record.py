@@ -177,6 +177,14 @@ def strains(body: Body, q: Array) -> Array:
     return x
 
 
+def bent(body: Body, q: Array, step: Array) -> Array:
+    """q + step to first order: the strain coordinates change as linearly as those that bend do."""
+    moved: Array = q + step
+    if body.stretches:
+        moved += strains(body, q) + strain_gradient(body, q) @ step - strains(body, moved)
+    return moved
+
+
 def strain_gradient(body: Body, q: Array) -> Array:
     """T of the strain coordinates' change T dq, at numbers q: what the stiffness matrix acts on."""
     T = np.eye(len(q))
