@@ -29,7 +29,8 @@ def main() -> int:
         for name, level in LEVELS.items():
             file = Path(folder) / f"level{level}.yaml"
             file.write_text(
-                text.replace("element: kirchhoff", f"element: kirchhoff\n      refine: {level}"), encoding="utf-8"
+                text.replace("element: mindlin", "element: kirchhoff").replace("refine: 0", f"refine: {level}"),
+                encoding="utf-8",
             )
             model = load(file)
             derived = inverse(model.mechanism)

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from target_runners import done, tool
 
-from supple import models
+from supple import models, pipeline
 from supple.analyses.modes import modes
 from supple.backends.compiler import find_compiler
 from supple.backends.targets import TARGETS
@@ -20,6 +20,7 @@ from supple.model.equilibrium import equilibrium
 from supple.model.model import Model
 from supple.model.posture import posture
 from supple.pipeline import load
+from supple.robot.link_bodies import flexible_bodies
 from supple.views.tables import print_modes
 
 ROBOTS = ("gough_stewart_plate", "gough_stewart_flexible")
@@ -93,3 +94,11 @@ def test_an_fmu_under_its_weight_stays_at_rest(name: str, tmp_path: Path) -> Non
     assert found["elastic_energy"][0] > 1e-3
     assert np.ptp(found["position_centre_z"]) < 1e-12
     assert np.max(found["closure_residual"]) < 1e-9
+
+
+def test_the_plate_of_the_gallery_has_the_frequencies_of_the_paper() -> None:
+    """Modes 7 to 11 of table 2 in Long, Khalil & Martinet (2014), MSC Nastran, rad/s."""
+    body, _ = flexible_bodies(pipeline.describe("gough_stewart_plate"))["plate"]
+    assert body.reduced is not None
+    found = 2 * np.pi * np.array(body.reduced.frequencies[:5])
+    assert found == pytest.approx([188.7473, 188.7475, 315.7169, 401.0187, 474.7468], rel=0.005)

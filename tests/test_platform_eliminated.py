@@ -165,13 +165,14 @@ def test_deformation_at_the_attachments_and_the_origin() -> None:
 
 
 def test_the_plate_has_the_modes_of_the_paper() -> None:
-    """Table 2, modes 7-13, within 0.8 %; the paper's modes 14-16 are 8 to 9 % above a converged mesh.
+    """Table 2: modes 7-11 within 0.5 %, 12 and 13 within 1.2 %; its modes 14-16 are 8 to 9 % above a converged mesh.
     Modes are mass-normalised and damped by 2 d sqrt(k), d = 0.4 (section 4.4)."""
     m = robot("gough_stewart_plate").mechanism
     body = m.frames[m.platform].body
     K, D = body.K_ee.astype(float), body.D_ee.astype(float)
     assert len(K) == 10
-    assert np.sqrt(np.diag(K))[:7] == pytest.approx(TABLE_2, rel=0.008)
+    off = np.abs(np.sqrt(np.diag(K))[:7] / np.array(TABLE_2) - 1)
+    assert off[:5].max() < 0.005 and off.max() < 0.012
     assert body.M_ee.astype(float) == pytest.approx(np.eye(10))
     assert pytest.approx(np.diag(2 * 0.4 * np.sqrt(np.diag(K)))) == D
     assert float(body.mass) == pytest.approx(73.069, abs=0.003)
