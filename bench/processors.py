@@ -55,7 +55,7 @@ def main(robots: list[tuple[str, str]]) -> int:
         folder = Path(made)
         for robot, motion in robots:
             exported = [f for f in TARGETS["c"](generate(robot, "inverse").package, folder / robot) if f.suffix == ".c"]
-            (folder / "plant.c").write_text(plant_source(simulator(robot, motion).stepper().plant, 1), encoding="ascii")
+            (folder / "plant.c").write_text(plant_source(simulator(robot, motion).stepper().plant), encoding="ascii")
             with zipfile.ZipFile(export_fmu(robot, folder)) as archive:
                 archive.extractall(folder / "fmu")
             unit = [f for f in (folder / "fmu" / "sources").glob("*.c") if f.name != "all.c"]

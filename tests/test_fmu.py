@@ -120,7 +120,7 @@ def test_every_function_of_the_standard_is_there(dualemps: SimpleNamespace) -> N
     assert not hasattr(library, "dualemps_f_loops") and not hasattr(library, "supple_run"), "only FMI is exported"
 
 
-@pytest.mark.parametrize("method", [0, 1, 2])
+@pytest.mark.parametrize("method", [0, 1, 2, 3])
 def test_co_simulation_agrees_with_the_tree(dualemps: SimpleNamespace, method: int) -> None:
     names = variables(dualemps.path)
     fmu = instance(dualemps.path, dualemps.folder, "cs", 1e-7, {"method": method})

@@ -340,7 +340,8 @@ def test_resumed_after_a_change_of_free_coordinates(tmp_path: Path, monkeypatch:
     from supple.storage import Checkpoints
 
     monkeypatch.setattr(module, "PIECE", 0.002)
-    made, settings = simulator("bricard", "fall", duration=10.0), Settings(tolerance=1e-7, every=0.02)
+    made = simulator("bricard", "fall", duration=10.0)
+    settings = Settings("generalised_alpha", tolerance=1e-7, every=0.02)
 
     def stop(share: float) -> None:
         if share > 0.4:

@@ -44,7 +44,7 @@ def dataset(simulation: Simulation) -> xarray.Dataset:
         coordinates["what"] = ("what", list(simulation.varied))
     if "coordinate" in used:
         coordinates["kind"] = ("coordinate", list(simulation.kinds))
-    summary = {k: ("" if x is None else x) for k, x in simulation.summary.items()}
+    summary = {k: _attribute(x) for k, x in simulation.summary.items()}
     about = {"robot": simulation.robot, "motion": simulation.motion, "outcome": simulation.outcome}
     return xarray.Dataset(variables, coordinates | units, {**about, **summary, **simulation.provenance})
 
@@ -52,6 +52,11 @@ def dataset(simulation: Simulation) -> xarray.Dataset:
 def _first_axis(signal: Signal) -> str:
     """The axis after `run`, if there are any."""
     return next((d for d in signal.dims if d != "run"), "run")
+
+
+def _attribute(x: Any) -> Any:
+    """A value as an attribute of a netCDF file: text for none, lists and tables."""
+    return "" if x is None else json.dumps(x) if isinstance(x, (list, dict)) else x
 
 
 def save(simulation: Simulation, path: Path) -> None:

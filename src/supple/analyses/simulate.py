@@ -28,6 +28,7 @@ _ROWS = 4096
 NEAR_THE_END = 0.02  # of the duration
 TIGHTEST = 1e-14  # tolerance; accelerations are known no better
 _MASSLESS = 1e-12
+_UNBALANCED = 10.0  # tolerances: the tolerance is that of a radian or a step, the balance that of the whole motion
 
 
 def simulate(
@@ -175,7 +176,7 @@ def _simulation(simulator: Simulator, settings: Settings, blocks: list[Block], w
     begun = clock.perf_counter()
     time, parts = observed(simulator, blocks)
     signals, axes = signals_of(simulator, time, parts)
-    balance = _balance(settings, blocks, signals)
+    balance, lost = _balance(settings, blocks, signals), _cut_off(settings, blocks)
     counts = [b.state.counts() for b in blocks]
     summary = {
         "method": settings.method,
@@ -196,7 +197,9 @@ def _simulation(simulator: Simulator, settings: Settings, blocks: list[Block], w
         "structural_damping": simulator.structural,
         "worst_closure": float(np.nanmax(signals["closure"].values, initial=0.0)),
         **balance,
-        "notices": _notices(simulator, parts),  # lines for the reader: where theory or tolerance are left
+        "cut_off": lost,
+        # lines for the reader: where theory or tolerance are left
+        "notices": [*_notices(simulator, parts), *_warnings(settings, balance["energy_balance_error"], lost)],
     }
     made = {**simulator.provenance, "supple": _version(), "options": json.dumps(asdict(settings), sort_keys=True)}
     kinds = tuple(c.kind for c in simulator.model.mechanism.coordinates)
@@ -223,6 +226,26 @@ def _version() -> str:
         return version("supple")
     except PackageNotFoundError:
         return "unknown"
+
+
+def _cut_off(settings: Settings, blocks: list[Block]) -> dict[str, float] | None:
+    """What was above the cutoff and not followed: its largest share of the accelerations of the moment, and when."""
+    share, at = max(b.state.cut_off for b in blocks)
+    return {"above_hz": settings.cutoff, "share": share, "time_s": at} if share > 0.0 else None
+
+
+def _warnings(settings: Settings, balance: float | None, cut: dict[str, float] | None) -> list[str]:
+    """What the user has to know of the accuracy, with what helps."""
+    if balance is None or balance <= _UNBALANCED * settings.tolerance:
+        return []
+    helps = "a smaller tolerance helps"
+    if settings.method == "generalised_alpha":
+        helps = "generalised_alpha damps what its steps are too long for; the default method does not"
+    elif settings.step:
+        helps = "a smaller step helps, or none"
+    elif cut is not None:
+        helps = f"vibrations above {settings.cutoff:g} Hz died away; `simulate --cutoff 0` follows them"
+    return [f"the energy balance is off by {balance:.1e} of its peak, at a tolerance of {settings.tolerance:g}: {helps}"]
 
 
 def _balance(settings: Settings, blocks: list[Block], signals: dict[str, Signal]) -> dict[str, float | None]:

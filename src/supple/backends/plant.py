@@ -9,13 +9,15 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from supple.backends import c_source
+from supple.backends.collocation import STAGES, collocation_tables
 from supple.backends.program import body as program_body
 from supple.expr.function import Function, function, symbols
 from supple.expr.program import Program
 
 _COUPLED = ("coupled", "multipliers", "chains", "printed")
 _COLUMNS = ("algebra", "plant", "rotations", "loops", "motion", "dense", *_COUPLED, "control", "columns")
-_PARTS = (*_COLUMNS, "newton", "generalised_alpha", "gauss", "dormand_prince", "quasi_static", "recording", "run", "entries")
+_METHODS = ("newton", "complex", "collocation", "generalised_alpha", "dormand_prince", "quasi_static")
+_PARTS = (*_COLUMNS, *_METHODS, "recording", "run", "entries")
 
 
 _LARGE = 20_000  # operations above which the compiler's time matters more than the last bit of speed
@@ -120,6 +122,7 @@ class Plant:
     coupled: Coupled | None = None
     rigid: Controlled | None = None
     loads: int = 0  # numbers in w
+    reach: float = 1.0  # m: what errors of angles are multiplied with to be compared with lengths
     parameters: tuple[float, ...] = field(default=())
     elastic: tuple[int, ...] = ()  # places in v of the coordinates that `damping` acts on
     damping: Any = field(default=None, compare=False)  # D of further forces D v; accelerations take them as an input x
@@ -141,23 +144,23 @@ def _file(name: str) -> str:
     return (Path(__file__).parent / "stepping" / f"{name}.h").read_text(encoding="ascii")
 
 
-def plant_source(plant: Plant, stages: int) -> str:
-    """The C text of a plant with its integrators; `stages`: 3 with Gauss' method, else 1."""
-    return "\n".join([plant_equations(plant, stages), stepping_source()])
+def plant_source(plant: Plant) -> str:
+    """The C text of a plant with its integrators."""
+    return "\n".join([plant_equations(plant), stepping_source()])
 
 
 def columns_source(plant: Plant) -> str:
     """The C text of a plant without integrators, which computes columns of their derivatives side by side."""
-    return "\n".join([plant_equations(plant, 0), *(_file(part) for part in _COLUMNS)])
+    return "\n".join([plant_equations(plant, stepped=False), *(_file(part) for part in _COLUMNS)])
 
 
 def stepping_source() -> str:
     """The C text of the integrators, to stand after the equations of a plant."""
-    return "\n".join(_file(part) for part in _PARTS)
+    return "\n".join([collocation_tables(), *(_file(part) for part in _PARTS)])
 
 
-def plant_equations(plant: Plant, stages: int, also: Sequence[Function] = ()) -> str:
-    """The C text of a plant's equations, and of others, and its sizes and tables."""
+def plant_equations(plant: Plant, also: Sequence[Function] = (), stepped: bool = True) -> str:
+    """The C text of a plant's equations, and of others, and its sizes and tables; `stepped`: integrators follow."""
     own = [plant.loops, plant.rates, plant.drift, plant.accelerations, plant.tree, plant.power]
     rigid = [] if plant.rigid is None else [plant.rigid.loops, plant.rigid.rates, plant.rigid.inverse]
     coupled = [] if plant.coupled is None else [plant.coupled.gap, *(part.model for part in plant.coupled.parts)]
@@ -172,7 +175,7 @@ def plant_equations(plant: Plant, stages: int, also: Sequence[Function] = ()) ->
     if plant.damping is not None:
         text.append(_further_damping(plant))
     text += [_THOROUGHLY] if large else []
-    text += _definitions(plant, stages)
+    text += _definitions(plant, STAGES if stepped else 0)
     return "\n".join(text)
 
 
@@ -198,6 +201,7 @@ def _definitions(plant: Plant, stages: int) -> list[str]:
         "MOST_WIDE": wide, "MOST_ALIGNED": max(aligned, caligned), "MOST_Q": max(plant.nq, cq),
     }  # fmt: skip
     lines = [f"#define {key} {value}" for key, value in numbers.items()]
+    lines.append(f"#define REACH {c_source.literal(plant.reach)}")
     if plant.tree is not None:
         lines.append("#define DENSE")
     lines += _places("GIVEN", plant.given)

@@ -16,7 +16,7 @@ from supple.backends.plant import Place, Plant, columns_source, plant_source
 from supple.errors import BackendError
 from supple.expr.function import Array
 
-METHODS = {"generalised_alpha": 0, "gauss": 1, "dormand_prince": 2, "quasi_static": 3}
+METHODS = {"radau": 0, "gauss": 1, "dormand_prince": 2, "generalised_alpha": 3, "quasi_static": 4}
 OUTCOMES = (
     "fine", "done", "full", "yielded", "open_loops", "ill_posed", "diverged", "not_a_number", "too_small", "inaccurate",
 )  # fmt: skip
@@ -88,31 +88,31 @@ class Drive:
 
 @dataclass(frozen=True)
 class Settings:
-    """How to integrate: steps are chosen for `tolerance` (relative to peak accelerations; 0: what suits the method)
-    unless `step` fixes them."""
+    """How to integrate: steps are chosen for `tolerance` (0: what suits the method) unless `step` fixes them. For radau and
+    gauss it is the error made in a radian of a vibration, for the others that of a step; relative to accelerations."""
 
-    method: str = "generalised_alpha"
+    method: str = "radau"
     tolerance: float = 0.0
     step: float = 0.0
     largest: float = 0.05
     smallest: float = 1e-10
     rho: float = 0.8
     every: float = 1e-3  # s between samples; 0: every step
-    cutoff: float = 1000.0  # Hz; generalised_alpha lets motions that are faster die away; 0: none
+    cutoff: float = 1000.0  # Hz; motions that are faster may die away instead of being followed; 0: none
     scale: float = 1e-3  # m/s^2 or rad/s^2: the least peak acceleration errors are relative to
     newton: float = 0.0  # relative tolerance of Newton's method on accelerations; 0: from `tolerance`
 
     @property
     def newton_tolerance(self) -> float:
-        return self.newton or max(1e-12, (3e-2 if self.method == "generalised_alpha" else 1e-3) * self.tolerance)
+        return self.newton or max(1e-12, (1e-3 if self.method == "dormand_prince" else 3e-2) * self.tolerance)
 
 
 class Stepper:
     """A compiled plant. Its state is one block of bytes, which is also what a checkpoint holds."""
 
-    def __init__(self, plant: Plant, lanes: int = 1, gauss: bool = False) -> None:
+    def __init__(self, plant: Plant, lanes: int = 1) -> None:
         self.plant, self.lanes = plant, lanes
-        sources = [(plant_source(plant, 3 if gauss else 1), (f"-DSUPPLE_LANES={lanes}",))]
+        sources = [(plant_source(plant), (f"-DSUPPLE_LANES={lanes}",))]
         if lanes == 1 and len(plant.free) >= _MANY:
             sources.append((columns_source(plant), (f"-DSUPPLE_LANES={_WIDE}",)))
         with ThreadPoolExecutor(2) as pool:
@@ -206,7 +206,7 @@ class Stepper:
 
 # Parts of the state that Python reads and writes: name -> type, number
 _FIELDS = ("live", "method", "settings", "tables", "time", "rows_ahead", "q", "v", "f", "samples", "control_q", "parameters",
-           "work", "counts", "conditioning", "scale", "effort", "controller")  # fmt: skip
+           "work", "counts", "conditioning", "scale", "effort", "controller", "account", "first_q")  # fmt: skip
 
 
 class State:
@@ -271,8 +271,13 @@ class State:
 
     def take_over(self, other: State) -> None:
         """Time, account and controller of another state of the same robot, whose plant may be another."""
-        for name in ("settings", "method", "time", "samples", "work", "counts", "scale", "controller"):
+        for name in ("settings", "method", "time", "samples", "work", "counts", "scale", "controller", "account", "first_q"):
             self[name] = other[name]
+
+    @property
+    def cut_off(self) -> tuple[float, float]:
+        """Accelerations above the cutoff not followed, relative to those of the moment, and when they were most."""
+        return float(self["account"][9]), float(self["account"][10])
 
     def counts(self) -> dict[str, int]:
         """Steps, rejected steps, evaluations of the model, Newton iterations, Jacobians."""

@@ -92,7 +92,7 @@ def blocks_of(simulator: Simulator, settings: Settings, kept: Keeper | None) -> 
     """All runs of a simulation in blocks, at their start or as `kept` has them."""
     count = len(simulator.runs)
     lanes = 1 if count == 1 else 4 if count <= 4 else 8
-    stepper = simulator.stepper(lanes, settings.method == "gauss")
+    stepper = simulator.stepper(lanes)
     blocks = []
     for number, first in enumerate(range(0, count, lanes)):
         runs = tuple(min(first + k, count - 1) for k in range(lanes))
@@ -106,21 +106,21 @@ def blocks_of(simulator: Simulator, settings: Settings, kept: Keeper | None) -> 
 
 def _resumed(simulator: Simulator, settings: Settings, block: Block, state: bytes, samples: Array, notes: Any) -> Block:
     """A block as a checkpoint left it."""
-    gauss, lanes = settings.method == "gauss", block.stepper.lanes
+    lanes = block.stepper.lanes
     if notes["dense"]:
-        block.stepper = simulator.stepper(lanes, gauss, dense=True)
+        block.stepper = simulator.stepper(lanes, dense=True)
     if len(state) != block.stepper.size:
         raise SuppleError("the checkpoint was made by another version of supple; start again without --resume")
     block.state, block.samples, block.kept = State(block.stepper, state), [samples], (1, len(samples))
     block.switched, block.earlier = notes.get("switched"), notes.get("spent", 0.0)
     for count, dense, tables in notes["stretches"]:
-        block.stretches.append((count, simulator.stepper(lanes, gauss, dense=dense), np.array(tables)))
+        block.stretches.append((count, simulator.stepper(lanes, dense=dense), np.array(tables)))
     return block
 
 
 def block_at_start(simulator: Simulator, settings: Settings, number: int, runs: tuple[int, ...]) -> Block:
     """Runs at their start, loops closed."""
-    stepper = simulator.stepper(len(runs), settings.method == "gauss")
+    stepper = simulator.stepper(len(runs))
     own = [simulator.runs[k] for k in runs]
     q, v = np.array([r.q for r in own]), np.array([r.v for r in own])
     state = stepper.start(settings, simulator.drive, 0.0, q, v)
@@ -146,7 +146,7 @@ def switch(simulator: Simulator, block: Block, drive: Drive) -> bool:
     try:
         split, free, dependent, turning = simulator.split(q)
         if block.stepper.plant.tree is None:
-            block.stepper = simulator.stepper(1, state["method"][0] == METHODS["gauss"], dense=True)
+            block.stepper = simulator.stepper(1, dense=True)
     except SuppleError:
         return False
     fresh = block.stepper.start(Settings(), drive, state.t, q, v)
@@ -170,9 +170,5 @@ def why_stopped(simulator: Simulator, block: Block, outcome: str, t: float) -> s
     wanted = "active" if "active" in kinds else "passive"
     pose = ", ".join(f"{n} = {x:.6g}" for n, k, x in zip(model.names, kinds, values, strict=True) if k == wanted)
     moving = simulator.motion.controller is None and block.state["method"][0] != METHODS["quasi_static"]
-    advice = (
-        ""
-        if not moving
-        else {"too_small": "; loosen --tol or choose --method gauss", "diverged": "; try a smaller --step"}.get(outcome, "")
-    )
+    advice = "" if not moving else {"too_small": "; loosen --tol", "diverged": "; try a smaller --step"}.get(outcome, "")
     return f"{model.mechanism.name}: stopped at t = {t:.6g} s, because {_WORDS.get(outcome, outcome)} ({pose}){advice}"

@@ -26,6 +26,7 @@ from supple.expr.substitution import substituted
 from supple.formulations.affine import Unsupported
 from supple.formulations.equations import Equations
 from supple.formulations.leg_program import leg_program
+from supple.model import observe
 from supple.model.mobility import best_conditioned, independent_coordinates
 from supple.model.model import Model
 from supple.models import builder, forward, hybrid, inverse
@@ -108,10 +109,20 @@ def plant(
         turning=turning(mechanism, split.free, split.dependent),
         rigid=None if rigid is None else _controlled(mechanism, rigid, rigid_q, split, controlled),
         loads=6 * len(mechanism.points),
+        reach=_reach(model, q),
         parameters=() if kept is None else kept.values,
         **functions,
         **_damping(model),
     )
+
+
+def _reach(model: Model, q: Array) -> float:
+    """How far from the base the named points are, in m; 1 without points."""
+    if not model.mechanism.points:
+        return 1.0
+    still = np.zeros((1, model.nv))
+    far = np.linalg.norm(observe.points(model, q[None], still, still)["position"], axis=-1).max()
+    return float(far) if far > 0 else 1.0
 
 
 def divide(model: Model, q: Array, prescribed: Collection[str] = (), pivoted: bool = False) -> Split:

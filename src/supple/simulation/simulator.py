@@ -57,7 +57,7 @@ class Simulator:
     way: Way | None  # how loops are solved if all coordinates are integrated; None: independent ones are
     provenance: Mapping[str, str]
     structural: str | None = None  # what became of structural damping, in words; None if there is none
-    compiled: dict[tuple[int, bool, bool], Stepper] = field(default_factory=dict, compare=False, repr=False)
+    compiled: dict[tuple[int, bool], Stepper] = field(default_factory=dict, compare=False, repr=False)
 
     @property
     def duration(self) -> float:
@@ -68,14 +68,14 @@ class Simulator:
     def prescribed(self) -> list[str]:
         return self.motion.driven("prescribed")
 
-    def stepper(self, lanes: int = 1, gauss: bool = False, dense: bool = False) -> Stepper:
+    def stepper(self, lanes: int = 1, dense: bool = False) -> Stepper:
         """The compiled integrators."""
-        key = (lanes, gauss, dense or self.dense)
+        key = (lanes, dense or self.dense)
         if key not in self.compiled:
             self.compiled[key] = self._compile(*key)
         return self.compiled[key]
 
-    def _compile(self, lanes: int, gauss: bool, dense: bool) -> Stepper:
+    def _compile(self, lanes: int, dense: bool) -> Stepper:
         if find_compiler() is None:
             raise SuppleError("simulation needs a C compiler: install gcc or clang, or `pip install ziglang`")
         rigid_q = None if self.rigid is None else posture(self.rigid, self._pose(self.rigid), self.motion.assembly)
@@ -84,7 +84,7 @@ class Simulator:
             controlled=self.motion.driven("controlled"),
             kept=self.kept, dense=dense, way=self.way,
         )  # fmt: skip
-        return Stepper(made, lanes, gauss)
+        return Stepper(made, lanes)
 
     def _pose(self, model: Model) -> Mapping[str, float]:
         known = set(model.names)
@@ -137,14 +137,15 @@ class Simulator:
         kinds = {self.model.mechanism.coordinates[i].kind for i in divide(self.model, self.runs[0].q, self.prescribed).free}
         joints = bool(kinds - {"elastic"})
         if settings.tolerance == 0.0:
-            usual = {"generalised_alpha": 1e-5 if joints else 1e-3, "gauss": 1e-8, "dormand_prince": 1e-7, "cvode": 1e-8}
-            settings = replace(settings, tolerance=usual.get(settings.method, 1e-3))
+            usual = {"radau": 1e-6 if joints else 1e-5, "generalised_alpha": 1e-5 if joints else 1e-3}
+            usual |= {"gauss": 1e-8, "dormand_prince": 1e-7, "cvode": 1e-8}
+            settings = replace(settings, tolerance=usual.get(settings.method, 1e-5))
         if joints and settings.newton == 0.0 and settings.method == "generalised_alpha":
             # forces out of balance add up in joints that are free, while bodies spring back
             settings = replace(settings, newton=max(1e-12, 1e-4 * settings.tolerance))
         if self.path is None or not self.path.names:
             return settings
-        times = np.linspace(self.path.start, self.path.end, 1001)
+        times = np.linspace(self.path.start, min(self.path.end, self.duration), 1001)
         sizes = np.abs(self.path(times)[2]).max(axis=1)
         typical = float(np.quantile(sizes, _TYPICAL))  # not the peak, which has no bound where the workspace ends
         return replace(settings, scale=max(settings.scale, typical))

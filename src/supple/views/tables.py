@@ -146,8 +146,8 @@ def print_counts(rows: list[tuple[Any, Any, Any]]) -> None:
             out.print(f"with one leg's code for all {p.legs} legs: {p.operations} operations")
 
 
-def print_simulation(result: Simulation, advice: str = "tighten --tol, or use --method gauss") -> None:
-    """What was computed and how well; `advice` is given where the balance of energy is poor."""
+def print_simulation(result: Simulation) -> None:
+    """What was computed, how well, and what was left out."""
     out, s = _console(), result.summary
     out.print(
         f"[bold]{escape(result.robot)}[/bold] {escape(result.motion)}: {len(result.time)} samples to "
@@ -158,8 +158,12 @@ def print_simulation(result: Simulation, advice: str = "tighten --tol, or use --
         f"Computed in {s['wall_time_s']:.3g} s{runs} ({s['real_time_factor']:.3g} times real time); loops closed to "
         f"{s['worst_closure']:.1e}" + _balance(s["energy_balance_error"])
     )
-    if (s["energy_balance_error"] or 0.0) > _POOR:
-        out.print(f"[bold]The balance of energy is poor: {advice}.[/bold]")
+    if s["cut_off"] is not None:
+        cut = s["cut_off"]
+        out.print(
+            f"Vibrations above {cut['above_hz']:g} Hz were let die away: up to {cut['share']:.2g} of the accelerations of "
+            f"the moment, at t = {cut['time_s']:.4g} s"
+        )
     table = _table("signal", "least", "most", "unit")
     for name, signal in result.signals.items():
         finite = signal.values[np.isfinite(signal.values)]
@@ -168,9 +172,6 @@ def print_simulation(result: Simulation, advice: str = "tighten --tol, or use --
         unit = signal.unit if isinstance(signal.unit, str) else ", ".join(dict.fromkeys(signal.unit))
         table.add_row(name.replace("_", " "), f"{finite.min():.5g}", f"{finite.max():.5g}", escape(unit))
     out.print(table)
-
-
-_POOR = 0.05
 
 
 def _balance(error: float | None) -> str:

@@ -10,6 +10,8 @@ SUPPLE_EXPORT int supple_start(Sim *z, const Drive *d)
 {
     z->tick = z->begin;
     z->contraction = 1.0;
+    memcpy(z->first_q, z->now.q, sizeof z->first_q);
+    memcpy(z->most, z->scale, sizeof z->most);
     int outcome = restart(z, d);
     if (outcome == FINE && act(z, d))
         outcome = restart(z, d);
@@ -116,7 +118,9 @@ SUPPLE_EXPORT long long supple_layout(long long part, long long *size)
     case 14: PART(conditioning, 3 * sizeof(double));
     case 15: PART(scale, 2 * sizeof(double));
     case 16: PART(now.effort, N_TAU * sizeof(real));
-    default: PART(effort, (char *)z->control_q - (char *)z->effort);
+    case 17: PART(effort, (char *)z->control_q - (char *)z->effort);
+    case 18: PART(speed, 11 * sizeof(double));
+    default: PART(first_q, N_Q * sizeof(real));
     }
 }
 

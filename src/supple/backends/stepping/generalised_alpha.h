@@ -5,7 +5,6 @@
  *
  * Newton's method solves for f' with derivatives that are kept as long as it converges well.
  */
-#define SMALL 40 /* unknowns up to which the inverse matrix is quicker than its factors */
 #define BALANCED 0.02 /* of the peak acceleration */
 
 typedef struct {
@@ -31,14 +30,7 @@ static int alpha_matrix(Sim *z, const Alpha *c, double h)
     if (N_FREE > 0 && !(factorise(z->matrix, z->pivot, N_FREE, z->live) > 0.0))
         return 0;
 #if N_FREE <= SMALL
-    real inverse[AT_LEAST_ONE(N_FREE * N_FREE)];
-    for (int j = 0; j < N_FREE; j++) { /* column by column, so that applying it adds whole columns */
-        real *column = inverse + j * N_FREE;
-        for (int i = 0; i < N_FREE; i++)
-            column[i] = fill(i == j);
-        solve(z->matrix, z->pivot, N_FREE, column);
-    }
-    memcpy(z->matrix, inverse, N_FREE * N_FREE * sizeof(real));
+    invert(z->matrix, z->pivot);
 #endif
     return 1;
 }
@@ -47,13 +39,7 @@ static int alpha_matrix(Sim *z, const Alpha *c, double h)
 SUPPLE_LOCAL void alpha_solve(const Sim *z, real *x)
 {
 #if N_FREE <= SMALL
-    real sum[AT_LEAST_ONE(N_FREE)];
-    for (int i = 0; i < N_FREE; i++)
-        sum[i] = fill(0);
-    for (int j = 0; j < N_FREE; j++)
-        for (int i = 0; i < N_FREE; i++)
-            sum[i] += z->matrix[j * N_FREE + i] * x[j];
-    memcpy(x, sum, N_FREE * sizeof(real));
+    multiply(z->matrix, x);
 #else
     solve(z->matrix, z->pivot, N_FREE, x);
 #endif
@@ -98,10 +84,9 @@ static int alpha_start(Sim *z, const Drive *d, const Alpha *c, double h)
 
 static int alpha_step(Sim *z, const Drive *d, double h, Posture *end, double *error)
 {
-    static SUPPLE_THREAD Loops loops;
     const Alpha c = alpha_of(z->rho);
     real f[AT_LEAST_ONE(N_FREE)], s[AT_LEAST_ONE(N_FREE)], u[AT_LEAST_ONE(N_FREE)], like[AT_LEAST_ONE(N_FREE)];
-    real change[AT_LEAST_ONE(N_FREE)], kept[AT_LEAST_ONE(N_FREE)], last[AT_LEAST_ONE(N_FREE)], a[AT_LEAST_ONE(N_V)];
+    real change[AT_LEAST_ONE(N_FREE)], kept[AT_LEAST_ONE(N_FREE)], last[AT_LEAST_ONE(N_FREE)];
     int outcome = FINE;
     if (!z->have_jacobian && (outcome = differentiate(z, d)) != FINE)
         return outcome;
@@ -156,7 +141,7 @@ static int alpha_step(Sim *z, const Drive *d, double h, Posture *end, double *er
     }
     if (outcome == FINE) { /* positions and rates of the last correction */
         alpha_update(z, &c, h, f, s, u, like);
-        outcome = place(z, d, z->t + h, z->now.q, s, u, end, a, &loops);
+        outcome = evaluate(z, d, z->t + h, z->now.q, s, u, end); /* with the forces of prescribed actuators there */
     }
     if (outcome != FINE) {
         memcpy(z->like, kept, sizeof kept);

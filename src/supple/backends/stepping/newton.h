@@ -1,14 +1,57 @@
 /* What the methods share: the scale of errors, derivatives of the accelerations by differences, power. */
 
-/* peaks of |acceleration| so far, of lengths and of angles: errors are relative to them */
-static void note_scale(Sim *z, const Drive *d, double t, const real *f)
+#define FADING 0.98 /* of the scales of accelerations and rates, from step to step */
+#define FLOOR 0.03  /* least scale, relative to the peak so far */
+
+SUPPLE_LOCAL int collocates(const Sim *z) { return z->method == RADAU || z->method == GAUSS; }
+
+/* x without what is faster than the cutoff: a vibration f times as fast keeps 1 / (1 + f^2)^2 of it */
+SUPPLE_LOCAL void sift(const Sim *z, real *x)
 {
-    double x[AT_LEAST_ONE(N_GIVEN)], xdd[AT_LEAST_ONE(N_GIVEN)];
-    for (int i = 0; i < N_FREE; i++)
-        z->scale[z->free_unit[i]] = larger(z->scale[z->free_unit[i]], size_of(f[i], z->live));
-    signals_at(&d->given, t, z->look, x, NULL, xdd);
-    for (int i = 0; i < N_GIVEN; i++)
-        z->scale[GIVEN_UNIT[i]] = larger(z->scale[GIVEN_UNIT[i]], fabs(xdd[i]));
+    if (z->cutoff > 0.0 && z->have_jacobian && N_FREE > 0)
+        for (int k = 0; k < 2; k++)
+            solve(z->sieve, z->sieve_pivot, N_FREE, x);
+}
+
+/* lengths and angles as they show at the end of an arm: the larger of the two counts for both */
+SUPPLE_LOCAL void even_out(double *x)
+{
+    x[0] = larger(x[0], REACH * x[1]);
+    x[1] = x[0] / REACH;
+}
+
+/* What errors are relative to, of lengths and of angles: accelerations, rates and displacements of free and given
+ * coordinates. Accelerations and rates are those of late, which fade; without what is above the cutoff. */
+static void note_scale(Sim *z, const Drive *d, double t, const Posture *p)
+{
+    double x[AT_LEAST_ONE(N_GIVEN)], xd[AT_LEAST_ONE(N_GIVEN)], xdd[AT_LEAST_ONE(N_GIVEN)], now[2] = {0}, rate[2] = {0};
+    real f[AT_LEAST_ONE(N_FREE)];
+    memcpy(f, p->f, sizeof f);
+    if (collocates(z))
+        sift(z, f);
+    for (int i = 0; i < N_FREE; i++) {
+        const int unit = z->free_unit[i], k = z->free_q[i];
+        now[unit] = larger(now[unit], size_of(f[i], z->live));
+        rate[unit] = larger(rate[unit], size_of(p->v[z->free_v[i]], z->live));
+        if (k >= 0)
+            z->travel[unit] = larger(z->travel[unit], size_of(p->q[k] - z->first_q[k], z->live));
+    }
+    signals_at(&d->given, t, z->look, x, xd, xdd);
+    for (int i = 0; i < N_GIVEN; i++) {
+        const int unit = GIVEN_UNIT[i];
+        now[unit] = larger(now[unit], fabs(xdd[i]));
+        rate[unit] = larger(rate[unit], fabs(xd[i]));
+        z->travel[unit] = larger(z->travel[unit], size_of(fill(x[i]) - z->first_q[GIVEN_Q[i]], z->live));
+    }
+    even_out(now);
+    even_out(rate);
+    even_out(z->travel);
+    for (int unit = 0; unit < 2; unit++) {
+        z->most[unit] = larger(z->most[unit], now[unit]);
+        z->speed[unit] = larger(rate[unit], FADING * z->speed[unit]);
+        const double least = larger(FLOOR * z->most[unit], z->rounding[unit]);
+        z->scale[unit] = larger(larger(now[unit], least), (collocates(z) ? FADING : 1.0) * z->scale[unit]);
+    }
 }
 
 /* the largest of n accelerations, relative to their scale */
@@ -21,6 +64,8 @@ static double measure(const Sim *z, const real *x)
 }
 
 #define ROUNDING 30.0
+#define ELSEWHERE_BY 0.03 /* rad, m: derivatives are taken anew */
+#define ROUNDED_OFF 0.3
 #define ROUNDED 1e-7 /* corrections below this that no longer shrink are rounding */
 
 /* The first columns of Fx and Fv at the start of a step */
@@ -43,6 +88,7 @@ static int derive(Sim *z, const Drive *d, int columns)
     }
     z->look = kept;
     if (outcome == FINE) {
+        memcpy(z->derived_q, z->now.q, sizeof z->derived_q);
         z->jacobians++;
         z->have_jacobian = z->fresh = 1;
     }
@@ -60,8 +106,9 @@ static int differentiate(Sim *z, const Drive *d)
         for (int j = 0; j < N_FREE; j++)
             if (z->free_q[j] >= 0)
                 noise += DBL_EPSILON * size_of(z->Fx[j * N_FREE + i] * z->now.q[z->free_q[j]], z->live);
-        double *scale = z->scale + z->free_unit[i];
-        *scale = larger(*scale, ROUNDING * noise / z->tolerance);
+        double *least = z->rounding + z->free_unit[i];
+        *least = larger(*least, (collocates(z) ? ROUNDED_OFF : ROUNDING) * noise / z->tolerance);
+        z->scale[z->free_unit[i]] = larger(z->scale[z->free_unit[i]], *least);
     }
     for (int i = 0; z->cutoff > 0.0 && i < N_FREE * N_FREE; i++)
         z->sieve[i] = fill(i % (N_FREE + 1) == 0) - z->Fx[i] / (z->cutoff * z->cutoff);
@@ -116,6 +163,14 @@ static void spend(Sim *z, int evaluations)
         z->have_jacobian = 0;
         z->wasted = 0;
     }
+}
+
+/* Derivatives also say what is above the cutoff: they may not be those of another pose */
+SUPPLE_LOCAL void refresh(Sim *z)
+{
+    for (int i = 0; i < N_Q && z->have_jacobian; i++)
+        if (size_of(z->now.q[i] - z->derived_q[i], z->live) > ELSEWHERE_BY)
+            z->have_jacobian = 0;
 }
 
 /* a guess of the dependent coordinates after a time h */

@@ -16,7 +16,7 @@
 #endif
 #define AT_LEAST_ONE(n) ((n) > 0 ? (n) : 1)
 
-enum { GENERALISED_ALPHA, GAUSS, DORMAND_PRINCE, QUASI_STATIC };
+enum { RADAU, GAUSS, DORMAND_PRINCE, GENERALISED_ALPHA, QUASI_STATIC };
 enum { FINE, DONE, FULL, YIELDED, OPEN_LOOPS, ILL_POSED, DIVERGED, NOT_A_NUMBER, TOO_SMALL, INACCURATE };
 
 /* Signals over time: piecewise quintic polynomials, `channels` of them on common knots */
@@ -59,6 +59,8 @@ typedef struct {
     int turning[AT_LEAST_ONE(N_TURNING)][3]; /* place in q, place among free or -1, place among dependent or -1 */
     /* state */
     double t, h, h_last, look, begin, scale[2], peak;
+    double speed[2], travel[2], most[2], rounding[2]; /* rates, displacements, peaks, rounding of accelerations, by unit */
+    double missed, cut_off, cut_off_at; /* accelerations above the cutoff: of the step tried; the most, and when */
     long long samples; /* recorded so far */
     int restart, recent, calm, jacobians_tried, guessed;
     long long rows_ahead; /* of the recorder that must be free before a step is tried */
@@ -66,7 +68,9 @@ typedef struct {
     real a[AT_LEAST_ONE(N_V)], like[AT_LEAST_ONE(N_FREE)], before[AT_LEAST_ONE(N_FREE)], jerk[AT_LEAST_ONE(N_FREE)];
     real bend[AT_LEAST_ONE(N_FREE)]; /* second divided difference of the accelerations */
     real parameters[AT_LEAST_ONE(N_P)];
-    real work, power, step_work; /* done on the robot less what it dissipated, J; its rate; that of the step tried */
+    real first_q[AT_LEAST_ONE(N_Q)], derived_q[AT_LEAST_ONE(N_Q)]; /* where it began, and where derivatives were taken */
+    real work, power, power_before, step_work; /* done on the robot less what it dissipated, J; its rate, and that a step before;
+                                                 * the work of the step tried */
     /* controller */
     real effort[AT_LEAST_ONE(N_TAU)], integral[AT_LEAST_ONE(N_TAU)], waiting[PENDING][AT_LEAST_ONE(N_TAU)];
     double waiting_until[PENDING], tick;
@@ -85,9 +89,9 @@ typedef struct {
     int sieve_pivot[AT_LEAST_ONE(N_FREE)];
     double factorised_for, contraction;
     real stage[AT_LEAST_ONE(STAGES * N_FREE)];
-    int have_stages;
-    int pivot[AT_LEAST_ONE(STAGES * N_FREE)];
-    real matrix[AT_LEAST_ONE(STAGES * N_FREE * STAGES * N_FREE)];
+    int have_stages, factorised_by;
+    int pivot[AT_LEAST_ONE(N_FREE)], turned_pivot[AT_LEAST_ONE(N_FREE)];
+    real matrix[N_UNKNOWN * N_UNKNOWN], turned[2][N_UNKNOWN * N_UNKNOWN]; /* real, and complex */
     /* account */
     long long steps, rejected, evaluations, iterations, jacobians;
     double conditioning, worst_conditioning, least_conditioning;

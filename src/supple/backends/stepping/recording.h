@@ -115,17 +115,15 @@ static void interpolate(Sim *z, const Drive *d, double h, double x, const Postur
             f[i] = quintic_curve(x, h, end->q[z->free_q[i]] - z->now.q[z->free_q[i]], z->now.v[z->free_v[i]],
                                  end->v[z->free_v[i]], z->now.f[i], end->f[i]);
     }
-#if STAGES == 3
-    if (z->method == GAUSS) { /* the stages know better */
+    if (collocates(z)) { /* the stages know better */
         real place[AT_LEAST_ONE(N_FREE)], rate[AT_LEAST_ONE(N_FREE)];
-        gauss_between(z, h, x, end, place, rate, f);
+        collocation_between(z, h, x, end, place, rate, f);
         for (int i = 0; i < N_FREE; i++)
             if (z->free_q[i] >= 0) {
                 q[z->free_q[i]] = z->now.q[z->free_q[i]] + place[i];
                 v[z->free_v[i]] = rate[i];
             }
     }
-#endif
     for (int k = 0; k < N_TURNING; k++) { /* the rotation vector from the start of the step: quintic if free, else cubic */
         const int at = z->turning[k][0];
         const int *index = z->turning[k][1] >= 0 ? z->free_v + z->turning[k][1] : z->dep_v + z->turning[k][2];

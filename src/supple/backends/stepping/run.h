@@ -17,7 +17,7 @@ static int restart(Sim *z, const Drive *d)
     if (outcome == FINE)
         outcome = accelerations(z, d, z->t, &z->now, z->a);
     z->power = power_of(z, d, z->t, &z->now);
-    note_scale(z, d, z->t, z->now.f);
+    note_scale(z, d, z->t, &z->now);
     z->restart = 1;
     z->have_stages = 0;
     return outcome;
@@ -39,24 +39,13 @@ static double next_corner(const Sim *z, const Drive *d, double until)
     return low < d->n_breaks ? smaller(next, d->breaks[low]) : next;
 }
 
-/* the next time at which a step has to end: Gauss' also ends its steps at samples, which are then as good as they are */
-static double next_event(const Sim *z, const Drive *d, double until)
-{
-    const double corner = next_corner(z, d, until);
-    const double sample = z->begin + (double)z->samples * z->every;
-    const double apart = 1e-10 * (1.0 + fabs(z->t));
-    const int lands = z->method == GAUSS && z->every > 0.0 && sample > z->t + apart && sample < corner - apart;
-    return lands ? sample : corner;
-}
-
 static int one_step(Sim *z, const Drive *d, double h, Posture *end, double *error)
 {
     *error = 0.0;
     switch (z->method) {
-#if STAGES == 3
+    case RADAU:
     case GAUSS:
-        return gauss_step(z, d, h, end, error);
-#endif
+        return collocation_step(z, d, h, end, error);
     case DORMAND_PRINCE:
         return dormand_prince_step(z, d, h, end, error);
     case QUASI_STATIC:
@@ -68,13 +57,13 @@ static int one_step(Sim *z, const Drive *d, double h, Posture *end, double *erro
 
 static double order_of(const Sim *z)
 {
-    return z->method == GAUSS ? 6.0 : z->method == DORMAND_PRINCE ? 5.0 : 2.0;
+    return z->method == GAUSS ? 6.0 : z->method == GENERALISED_ALPHA ? 2.0 : 5.0;
 }
 
 /* One accepted step; its size in *taken */
 static int advance(Sim *z, const Drive *d, double until, Posture *end, double *taken)
 {
-    const double event = next_event(z, d, until), order = order_of(z);
+    const double event = next_corner(z, d, until), order = order_of(z);
     for (int trial = 0; trial < 60; trial++) {
         const double left = event - z->t;
         double h = smaller(z->h, z->largest_step), error;
@@ -122,6 +111,18 @@ static int advance(Sim *z, const Drive *d, double until, Posture *end, double *t
     return TOO_SMALL;
 }
 
+SUPPLE_LOCAL int by_ends(const Sim *z) { return z->method == GENERALISED_ALPHA || z->method == QUASI_STATIC; }
+
+/* Work of a step from the power at its ends, and at that before if there is one: the parabola through them */
+static real work_by_ends(const Sim *z, double h, real power)
+{
+    const real straight = num(0.5) * h * (z->power + power);
+    if (z->method == GENERALISED_ALPHA ? !z->recent : z->restart)
+        return straight;
+    const real bend = ((power - z->power) / h - (z->power - z->power_before) / z->h_last) / (h + z->h_last);
+    return straight - h * h * h / 6.0 * bend;
+}
+
 /* Runs until a time, or until `most` steps or the rows of `out` are used up; says which */
 SUPPLE_EXPORT int supple_run(Sim *z, const Drive *d, double until, long long most, double *out, long long rows,
                              long long *written)
@@ -139,8 +140,8 @@ SUPPLE_EXPORT int supple_run(Sim *z, const Drive *d, double until, long long mos
             outcome = mend(z, &end);
         if (outcome != FINE)
             return outcome;
-        const double event = next_event(z, d, until), corner = next_corner(z, d, until);
-        const double after = fabs(z->t + h - event) < 1e-9 * h + 1e-12 ? event : z->t + h;
+        const double corner = next_corner(z, d, until);
+        const double after = fabs(z->t + h - corner) < 1e-9 * h + 1e-12 ? corner : z->t + h;
         if (z->every > 0.0) {
             for (;;) {
                 const double t = z->begin + (double)z->samples * z->every;
@@ -160,20 +161,24 @@ SUPPLE_EXPORT int supple_run(Sim *z, const Drive *d, double until, long long mos
             ++z->samples;
         }
         const real power = power_of(z, d, after, &end);
-        const int by_ends = z->method == GENERALISED_ALPHA || z->method == QUASI_STATIC;
-        z->work += by_ends ? num(0.5) * h * (z->power + power) : z->step_work;
+        z->work += by_ends(z) ? work_by_ends(z, h, power) : z->step_work;
+        z->power_before = z->power;
         z->power = power;
         for (int i = 0; i < N_DEP; i++)
             z->a[z->dep_v[i]] = (end.v[z->dep_v[i]] - z->now.v[z->dep_v[i]]) / h;
         if (z->method == GENERALISED_ALPHA)
             alpha_accept(z, h, &end);
         z->h_last = h;
-        z->have_stages = z->method == GAUSS || z->method == QUASI_STATIC;
+        z->have_stages = collocates(z) || z->method == QUASI_STATIC;
         z->restart = 0;
+        if (collocates(z) && z->missed > z->cut_off) {
+            z->cut_off = z->missed;
+            z->cut_off_at = after;
+        }
         z->now = end;
         z->t = after;
         z->steps++;
-        note_scale(z, d, z->t, z->now.f);
+        note_scale(z, d, z->t, &z->now);
         const int acted = act(z, d);
         if (acted || (after == corner && corner < until)) {
             const int started = restart(z, d);

@@ -15,7 +15,6 @@ from supple.backends.targets.heading import NOTICE
 from supple.backends.targets.names import shown
 from supple.errors import BackendError
 
-_STAGES = 3  # Gauss' method is among the integrators
 _OF_PLANT = ("loops", "rates", "drift", "accelerations", "tree", "power")
 
 
@@ -31,7 +30,7 @@ def model_header(parts: FmuParts, table: Table, identifier: str, token: str) -> 
     lines = [
         f"/* {NOTICE}", f" * robot: {shown(parts.robot)} */", "#undef SUPPLE_SINGLE", "#undef SUPPLE_LANES",
         "#ifdef __clang__", "#pragma STDC FP_CONTRACT OFF", "#endif", "",
-        plant_equations(plant, _STAGES, (named["points"], named["energy"])),
+        plant_equations(plant, (named["points"], named["energy"])),
         # below the equations, whose words come from the robot file and must not meet a macro
         *(f"#define model_{k} {signature(f).name}" for k, f in named.items() if k not in wrapped),
         "#define SUPPLE_EXPORT SUPPLE_LOCAL", f'#define MODEL_TOKEN "{token}"', *_sizes(parts, table), *_settings(), "",

@@ -155,7 +155,7 @@ def _parameters(parts: FmuParts) -> Iterator[Variable]:
 
 
 def _method() -> Iterator[Variable]:
-    about = "integrator of co-simulation: 0 generalised-alpha, 1 Gauss, 2 Dormand-Prince"
+    about = "integrator of co-simulation: 0 Radau, 1 Gauss, 2 Dormand-Prince, 3 generalised-alpha"
     yield Variable("method", about, "", "parameter", "fixed", "exact", 0.0)
 
 

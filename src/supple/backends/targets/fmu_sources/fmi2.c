@@ -99,7 +99,7 @@ FMI2_STATUS(fmi2SetReal)(fmi2Component c, const fmi2ValueReference vr[], size_t 
 {
     for (size_t k = 0; k < n; k++)
         if (!assign(&((Instance *)c)->robot, vr[k], value[k]))
-            return complain(c, fmi2Error, "only inputs, parameters and states can be set; the method is 0, 1 or 2");
+            return complain(c, fmi2Error, "only inputs, parameters and states can be set; the method is 0, 1, 2 or 3");
     return fmi2OK;
 }
 

@@ -132,7 +132,7 @@ FMI3_STATUS(fmi3SetFloat64)(
         return complain(c, fmi3Error, "as many values as references are needed");
     for (size_t k = 0; k < n; k++)
         if (!assign(&((Instance *)c)->robot, vr[k], value[k]))
-            return complain(c, fmi3Error, "only inputs, parameters and states can be set; the method is 0, 1 or 2");
+            return complain(c, fmi3Error, "only inputs, parameters and states can be set; the method is 0, 1, 2 or 3");
     return fmi3OK;
 }
 

@@ -148,7 +148,7 @@ static void start(Robot *r)
     z->smallest_step = SMALLEST_STEP;
     z->rho = RHO;
     z->cutoff = CUTOFF;
-    z->scale[0] = z->scale[1] = LEAST_SCALE;
+    z->scale[0] = z->scale[1] = z->most[0] = z->most[1] = LEAST_SCALE;
     z->every = DBL_MAX; /* nothing is recorded */
     z->samples = 1;
 }
@@ -156,15 +156,16 @@ static void start(Robot *r)
 /* The integrator at the present states; 0 if the loops are open there */
 static int settle(Robot *r)
 {
-    static const double usual[] = {1e-5, 1e-8, 1e-7};
+    static const double usual[] = {1e-6, 1e-8, 1e-7, 1e-5};
     Sim *z = &r->sim;
     if (!accelerate(r))
         return 0;
     z->method = (long long)r->value[AT_METHOD];
     z->tolerance = r->tolerance > 0.0 ? larger(r->tolerance, TIGHTEST) : usual[z->method];
-    z->newton = larger(1e-12, (z->method == GENERALISED_ALPHA ? 1e-4 : 1e-3) * z->tolerance);
+    z->newton = larger(1e-12, (collocates(z) ? 3e-2 : z->method == GENERALISED_ALPHA ? 1e-4 : 1e-3) * z->tolerance);
     z->h = FIRST_STEP;
     z->now = r->at;
+    memcpy(z->first_q, r->at.q, sizeof z->first_q);
     z->contraction = 1.0;
     z->have_jacobian = 0;
     return 1;
@@ -206,7 +207,7 @@ static int assign(Robot *r, unsigned reference, double value)
 {
     if (reference < AT_INPUTS || reference >= AT_DERIVATIVES)
         return 0;
-    if (reference == AT_METHOD && value != GENERALISED_ALPHA && value != GAUSS && value != DORMAND_PRINCE)
+    if (reference == AT_METHOD && value != RADAU && value != GAUSS && value != DORMAND_PRINCE && value != GENERALISED_ALPHA)
         return 0;
     if (r->value[reference] != value) {
         r->known = STALE;

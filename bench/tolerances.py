@@ -1,0 +1,240 @@
+"""Errors in time at default settings: every motion of the gallery, and blows, torque steps, stiff, undamped, near-singular.
+
+Each case is run with the default method and tolerance, and with tolerances over four decades, and compared with another
+method at a tight tolerance without cutoff (Gauss', whose own uncertainty is the difference of two tolerances):
+
+- positions: largest error of the named points, relative to the longest way that any of them covers;
+- accelerations of the points, forces of prescribed actuators: RMS error below the cutoff, relative to the RMS of the signal.
+
+Signals are sampled at SAMPLED and low-passed at CUTOFF (Butterworth, forwards and backwards): samples farther apart would
+show vibrations above the cutoff as slow ones. `python bench/tolerances.py` prints the table of docs/simulation.md; words
+as arguments choose cases by name. Exits with 1 where an error is above its bar or does not fall with the tolerance.
+"""
+
+from __future__ import annotations
+
+import sys
+import tempfile
+import time
+from dataclasses import dataclass, field, replace
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from scipy.signal import butter, sosfiltfilt
+from threadpoolctl import threadpool_limits
+
+from supple import pipeline
+from supple.backends.stepper import Settings
+from supple.model import observe
+from supple.simulation.blocks import blocks_of, switch
+from supple.simulation.signals import observed
+from supple.simulation.simulator import Simulator, simulator
+
+CUTOFF, SAMPLED = 1000.0, 20_000.0  # Hz
+BARS = {"positions": 1e-3, "accelerations": 2e-2, "forces": 2e-2}
+DECADES = (1e-3, 1e-4, 1e-5, 1e-6, 1e-7)
+FINE = Settings("gauss", tolerance=1e-9, cutoff=0.0)
+NOISE = 3.0  # errors within this many times the reference's own need not fall any more
+
+ARM = """
+name: two_link_arm
+space: planar
+gravity: [0, -9.81, 0]
+materials: {steel: {E: 200 GPa, rho: 7800 kg/m^3, nu: 0.3}}
+sections: {bar: {rectangle: {y: 20 mm, z: 10 mm}}}
+damping: {modal: 0.005}
+bodies:
+  arm: {beam: {length: 0.5 m, section: bar, material: steel, elements: 3}}
+  tool: {rigid: {mass: 1 kg}}
+links:
+  upper: {parent: base, joint: revolute, q: q1, body: arm}
+  lower: {parent: upper, on: end, joint: revolute, q: q2, body: arm}
+  tool: {parent: lower, on: end, body: tool}
+actuators: {q1: {inertia: 0.01 kg*m^2}, q2: {inertia: 0.01 kg*m^2}}
+points: {tip: {link: tool}}
+home: {q1: -60 deg, q2: 40 deg}
+"""
+ARM_STEP = """
+start: {q1: -60 deg, q2: 40 deg}
+torques: {q1: {step: {height: 30 N*m, at: 0.1 s}}, q2: {step: {height: -8 N*m, at: 0.4 s}}}
+drive: {q1: torque, q2: torque}
+duration: 1.2 s
+"""
+BLOW = """
+signals: {arm/q1: {sweep: {amplitude: 0 deg, first: 1 Hz, last: 2 Hz}}}
+loads:
+  tool:
+    fx: {impulse: {area: 0.1 N*s, duration: 2 ms, at: 10 ms}}
+    fy: {impulse: {area: 0.05 N*s, duration: 2 ms, at: 10 ms}}
+duration: 2 s
+"""
+PUSH = """
+start: {q1: -140 deg, q2: -40 deg}
+torques: {q1: {step: {height: -20 N*m, at: 10 ms}}, q2: {step: {height: 20 N*m, at: 10 ms}}}
+drive: {q1: torque, q2: torque}
+duration: 0.15 s
+"""
+STIFF_PUSH = """
+torques: {arm1/q1: {step: {height: 1 N*m, at: 10 ms}}}
+drive: {arm1/q1: torque, arm2/q1: torque}
+duration: 0.3 s
+"""
+NO_LOSSES = (("damping: {modal: 0.01}\n", ""), (", viscous: 0.05", ""))
+
+
+@dataclass(frozen=True)
+class Case:
+    """A motion to judge: `changes` are made in the robot's text, `written` is a motion file instead of one of its own."""
+
+    name: str
+    robot: str
+    motion: str = ""
+    written: str = ""
+    changes: tuple[tuple[str, str], ...] = ()
+    options: dict[str, Any] = field(default_factory=dict)
+    reference: Settings = FINE
+
+
+CASES = (
+    Case("3rrr, circle", "3rrr", "circle"),
+    Case("3rrr, turn", "3rrr", "turn"),
+    Case("bricard, fall", "bricard", "fall", options={"duration": 3.0}),
+    Case("cantilever, hammer", "cantilever", "hammer", options={"duration": 0.5}),
+    Case("delta, pick_and_place", "delta", "pick_and_place"),
+    Case("dualemps, square", "dualemps", "square", options={"duration": 6.25}),
+    Case("dualemps, square_trapezoidal", "dualemps", "square_trapezoidal", options={"duration": 6.25}),
+    Case("dualemps, circle", "dualemps", "circle"),
+    Case("five_bar, circle", "five_bar", "circle"),
+    Case("five_bar, sweep", "five_bar", "sweep", options={"duration": 3.0}),
+    Case("five_bar_elastic, line", "five_bar_elastic", "line"),
+    Case("gough_stewart, quintic", "gough_stewart", "quintic"),
+    Case("gough_stewart, controlled", "gough_stewart", "controlled", options={"duration": 0.2}),
+    Case("gough_stewart_flexible, poses", "gough_stewart_flexible", "poses"),
+    Case("gough_stewart_plate, poses", "gough_stewart_plate", "poses"),
+    Case("hexa, quintic", "hexa", "quintic"),
+    Case("pacdrive, fall", "pacdrive", "fall"),
+    Case("pacdrive, pick_and_place", "pacdrive", "pick_and_place"),
+    Case("surgiscope, pick_and_place", "surgiscope", "pick_and_place", options={"duration": 0.5},
+         reference=Settings("gauss", tolerance=1e-8)),
+    Case("triglide, circle", "triglide", "circle"),
+    Case("blow: five_bar", "five_bar", written=BLOW),
+    Case("blow, undamped: five_bar", "five_bar", written=BLOW, changes=NO_LOSSES),
+    Case("torque step: pacdrive, 20 N m", "pacdrive", written=PUSH),
+    Case("torque step: two-link arm", ARM, written=ARM_STEP),
+    Case("near-singular: pacdrive, fall to 1 s", "pacdrive", "fall", options={"duration": 1.0}),
+    Case("stiff: pacdrive, fall, E x 1000", "pacdrive", "fall", options={"settings": {"E": 5e12}}),
+    Case("stiff: five_bar, torque, E x 1000", "five_bar", written=STIFF_PUSH, options={"settings": {"E": 70e12}}),
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Found:
+    """Signals of one run, and what it cost."""
+
+    time: np.ndarray
+    signals: dict[str, np.ndarray]
+    steps: int
+    evaluations: int
+    seconds: float
+    outcome: str
+
+
+def ready(case: Case, folder: Path) -> Simulator:
+    """The Simulator of a case, its files written to a folder."""
+    robot: str | Path = case.robot
+    if case.changes or "\n" in case.robot:
+        text = case.robot if "\n" in case.robot else (pipeline.GALLERY / f"{case.robot}.yaml").read_text(encoding="utf-8")
+        for old, new in case.changes:
+            if old not in text:
+                raise ValueError(f"{case.robot} has no {old!r}")
+            text = text.replace(old, new)
+        robot = folder / "robot.yaml"
+        robot.write_text(text, encoding="utf-8")
+    motion: str | Path = case.motion
+    if case.written:
+        motion = folder / "motion.yaml"
+        motion.write_text(case.written, encoding="utf-8")
+    return simulator(robot, motion, **case.options)
+
+
+def run(made: Simulator, settings: Settings) -> Found:
+    """A case with some settings."""
+    chosen = made.scaled(replace(settings, every=1 / SAMPLED))
+    block = blocks_of(made, chosen, None)[0]
+    rows = round(chosen.largest * SAMPLED) + 100_000
+    begun = time.thread_time()
+    while block.outcome in ("yielded", "full"):
+        block.outcome, samples = block.stepper.run(block.state, made.drive, made.duration, 10**9, rows)
+        block.samples.append(samples.copy())
+        if block.outcome not in ("done", "full") and switch(made, block, made.drive):
+            block.outcome = "yielded"
+    seconds = time.thread_time() - begun
+    at, parts = observed(made, [block])
+    q, v, a, tau = (parts[k][:, 0] for k in ("q", "v", "a", "tau"))
+    points = observe.points(made.model, q, v, a) if made.model.mechanism.points else {"position": q, "acceleration": a}
+    flat = {k: x.reshape(len(at), -1) for k, x in points.items()}
+    given = [k for k, i in enumerate(made.model.active) if made.model.names[i] in made.prescribed]
+    signals = {"positions": flat["position"], "accelerations": flat["acceleration"], "forces": tau[:, given]}
+    counts = block.state.counts()
+    return Found(at, signals, counts["steps"], counts["evaluations"], seconds, block.outcome)
+
+
+def low_passed(x: np.ndarray) -> np.ndarray:
+    return np.asarray(sosfiltfilt(butter(8, CUTOFF, fs=SAMPLED, output="sos"), x, axis=0))
+
+
+def errors(found: Found, true: Found) -> dict[str, float]:
+    """Errors by kind of signal; infinite where a run ended early."""
+    if found.outcome != "done":
+        return dict.fromkeys(BARS, np.inf)
+    made = {}
+    for key, x in true.signals.items():
+        y = found.signals[key][: len(x)]
+        if key == "positions":
+            made[key] = float(np.abs(y - x).max() / np.ptp(x, axis=0).max())
+        elif x.shape[1]:
+            made[key] = float(np.sqrt((low_passed(y - x) ** 2).sum() / (low_passed(x) ** 2).sum()))
+    return made
+
+
+def judge(case: Case) -> tuple[list[str], list[str]]:
+    """A row of the table, and which bars were missed."""
+    with tempfile.TemporaryDirectory() as folder:
+        made = ready(case, Path(folder))
+        true = run(made, case.reference)
+        rough = run(made, replace(case.reference, tolerance=30 * case.reference.tolerance))
+        usual = run(made, Settings())
+        own, now = errors(rough, true), errors(usual, true)
+        others = [errors(run(made, Settings(tolerance=t)), true)["accelerations"] for t in DECADES]
+    missed = [f"{case.name}: {k} {x:.2%}" for k, x in now.items() if not x < BARS[k]]
+    least = NOISE * own["accelerations"]
+    if any(not b < max(a, least) for a, b in pairwise(others)):
+        missed.append(f"{case.name}: not monotone")
+    cells = [f"{100 * now[k]:.2g} %" if k in now else "" for k in BARS]
+    falls = ", ".join(f"{100 * x:.2g}" for x in others)
+    print(
+        f"{case.name}: reference {true.outcome}, {true.steps} steps, own {own}; {missed or 'fine'}",
+        file=sys.stderr,
+        flush=True,
+    )
+    return [case.name, *cells, falls, f"{usual.steps}", f"{1e3 * usual.seconds:.0f}"], missed
+
+
+def main() -> int:
+    chosen = [c for c in CASES if not sys.argv[1:] or any(word in c.name for word in sys.argv[1:])]
+    head = ["case", "positions", "accelerations", "forces", "accelerations at 1e-3 ... 1e-7, %", "steps", "ms"]
+    print(f"| {' | '.join(head)} |\n|{'---|' * len(head)}")
+    missed: list[str] = []
+    with threadpool_limits(1):
+        for case in chosen:
+            cells, its = judge(case)
+            print(f"| {' | '.join(cells)} |", flush=True)
+            missed += its
+    print("\nmissed: " + "; ".join(missed) if missed else "\nall bars are met")
+    return 1 if missed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

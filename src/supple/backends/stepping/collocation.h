@@ -1,0 +1,265 @@
+/* Collocation with three stages: Radau IIA (order five, stiff motions die away) and Gauss (order six, symmetric in time).
+ *
+ * Unknowns are the accelerations F of the stages; positions are s = c h v + h^2 A A F, rates v + h A F. Newton's method is
+ * simplified: one Jacobian for all stages, and A brought to blocks by T, so that I - h A Fv - h^2 A A Fx falls into a real
+ * and a complex matrix of the size of F itself.
+ */
+#define MOST_ITERATIONS 10
+#define AT_REST 1e-3 /* s: accelerations times this make the least rates, these the least displacements, errors count by */
+
+SUPPLE_LOCAL const Collocation *table_of(const Sim *z) { return z->method == GAUSS ? &GAUSS_TABLE : &RADAU_TABLE; }
+
+/* I - h w Fv - h^2 w^2 Fx for the real eigenvalue w of A and for a - ib of its pair, factorised or inverted */
+static int collocation_matrix(Sim *z, const Collocation *c, double h)
+{
+    const double v = h * c->own, x = v * v, vr = h * c->re, vi = -h * c->im, xr = vr * vr - vi * vi, xi = 2.0 * vr * vi;
+    for (int i = 0; i < N_FREE * N_FREE; i++) {
+        const real one = fill(i % (N_FREE + 1) == 0);
+        z->matrix[i] = one - v * z->Fv[i] - x * z->Fx[i];
+        z->turned[0][i] = one - vr * z->Fv[i] - xr * z->Fx[i];
+        z->turned[1][i] = -vi * z->Fv[i] - xi * z->Fx[i];
+    }
+    z->factorised_for = h;
+    z->factorised_by = (int)z->method;
+    z->pairs = 0;
+    if (N_FREE == 0)
+        return 1;
+    if (!(factorise(z->matrix, z->pivot, N_FREE, z->live) > 0.0))
+        return 0;
+    if (!factorise_complex(z->turned[0], z->turned[1], z->turned_pivot, N_FREE, z->live))
+        return 0;
+#if N_FREE <= SMALL
+    invert(z->matrix, z->pivot);
+    invert_complex(z->turned[0], z->turned[1], z->turned_pivot);
+#endif
+    return 1;
+}
+
+/* r (stages, free): residuals become the corrections of the stages */
+static void collocation_solve(const Sim *z, const Collocation *c, real (*r)[AT_LEAST_ONE(N_FREE)])
+{
+    real w[STAGES][AT_LEAST_ONE(N_FREE)];
+    for (int p = 0; p < STAGES; p++)
+        for (int i = 0; i < N_FREE; i++)
+            w[p][i] = c->back[p][0] * r[0][i] + c->back[p][1] * r[1][i] + c->back[p][2] * r[2][i];
+#if N_FREE <= SMALL
+    multiply(z->matrix, w[0]);
+    multiply_complex(z->turned[0], z->turned[1], w[1], w[2]);
+#else
+    solve(z->matrix, z->pivot, N_FREE, w[0]);
+    solve_complex(z->turned[0], z->turned[1], z->turned_pivot, N_FREE, w[1], w[2]);
+#endif
+    for (int p = 0; p < STAGES; p++)
+        for (int i = 0; i < N_FREE; i++)
+            r[p][i] = c->T[p][0] * w[0][i] + c->T[p][1] * w[1][i] + c->T[p][2] * w[2][i];
+}
+
+/* the polynomial through the stages, at x steps from the start: weight of stage j */
+static double stage_weight(const Collocation *c, int j, double x)
+{
+    double product = 1.0;
+    for (int k = 0; k < STAGES; k++)
+        if (k != j)
+            product *= (x - c->c[k]) / (c->c[j] - c->c[k]);
+    return product;
+}
+
+/* displacement and rates of a stage, or of the end of the step with its weights */
+SUPPLE_LOCAL void stage_at(const Sim *z, double h, double c, const double *by_v, const double *by_x,
+                           real (*F)[AT_LEAST_ONE(N_FREE)], real (*extra)[AT_LEAST_ONE(N_FREE)], real *s, real *u)
+{
+    for (int i = 0; i < N_FREE; i++) {
+        const real v = z->now.v[z->free_v[i]];
+        s[i] = c * h * v + h * h * (by_x[0] * F[0][i] + by_x[1] * F[1][i] + by_x[2] * F[2][i]);
+        u[i] = v + h * (by_v[0] * F[0][i] + by_v[1] * F[1][i] + by_v[2] * F[2][i]);
+    }
+    for (int k = 0; k < N_TURNING; k++) /* where rates are not those of the displacements */
+        for (int j = z->turning[k][1]; j >= 0 && j < z->turning[k][1] + 3; j++)
+            s[j] += h * (by_v[0] * extra[0][j] + by_v[1] * extra[1][j] + by_v[2] * extra[2][j]);
+}
+
+/* how far a rotation's rate changed since the last iteration, as accelerations relative to their scale */
+SUPPLE_LOCAL double turned_since(const Sim *z, double h, const Posture *at, real (*extra)[AT_LEAST_ONE(N_FREE)])
+{
+    double largest = 0.0;
+    for (int k = 0; k < N_TURNING; k++)
+        for (int j = z->turning[k][1]; j >= 0 && j < z->turning[k][1] + 3; j++)
+            for (int p = 0; p < STAGES; p++) {
+                const real now = at[p].rate[j] - at[p].v[z->free_v[j]];
+                largest = larger(largest, size_of(now - extra[p][j], z->live) / (h * z->scale[z->free_unit[j]]));
+                extra[p][j] = now;
+            }
+    return largest;
+}
+
+/* What a misfit of the accelerations makes of accelerations, rates and positions within a radian of a vibration, relative to
+ * their scales. It has the power of the step that the method has less two; what it does to positions changes accelerations
+ * by Fx and Fv. */
+static double effect_of(const Sim *z, double h, const real *misfit)
+{
+    real felt[AT_LEAST_ONE(N_FREE)];
+    double largest = 0.0;
+    for (int i = 0; i < N_FREE; i++)
+        felt[i] = fill(0);
+    for (int j = 0; j < N_FREE; j++) {
+        const real by_x = (h * h) * misfit[j], by_v = h * misfit[j];
+        for (int i = 0; i < N_FREE; i++)
+            felt[i] += z->Fx[j * N_FREE + i] * by_x + z->Fv[j * N_FREE + i] * by_v;
+    }
+    for (int i = 0; i < N_FREE; i++) {
+        const int unit = z->free_unit[i];
+        const double rate = larger(z->speed[unit], AT_REST * z->scale[unit]), size = size_of(misfit[i], z->live);
+        largest = larger(largest, size_of(felt[i], z->live) / z->scale[unit]);
+        largest = larger(largest, h * size / rate);
+        largest = larger(largest, h * h * size / larger(z->travel[unit], AT_REST * rate));
+    }
+    return largest;
+}
+
+/* The error of a step. What is above the cutoff is sieved out, by its frequency and not by the step, and noted if it counts */
+static double collocation_error(Sim *z, const Collocation *c, double h, real *misfit)
+{
+    real fast[AT_LEAST_ONE(N_FREE)];
+    memcpy(fast, misfit, sizeof fast);
+    sift(z, misfit);
+    for (int i = 0; i < N_FREE; i++)
+        fast[i] -= misfit[i];
+    z->missed = z->cutoff > 0.0 && effect_of(z, h, fast) > z->tolerance ? measure(z, fast) / c->misfit : 0.0;
+    return effect_of(z, h, misfit);
+}
+
+/* Stages to begin with: the last step's polynomial goes on */
+static void extrapolate(const Sim *z, const Collocation *c, double h, real (*F)[AT_LEAST_ONE(N_FREE)])
+{
+    for (int p = 0; p < STAGES; p++) {
+        double weight[STAGES];
+        for (int q = 0; q < STAGES; q++)
+            weight[q] = stage_weight(c, q, 1.0 + c->c[p] * h / larger(z->h_last, 1e-30));
+        for (int i = 0; i < N_FREE; i++) {
+            F[p][i] = z->now.f[i];
+            if (z->have_stages && !z->restart)
+                F[p][i] = weight[0] * z->stage[i] + weight[1] * z->stage[N_FREE + i] + weight[2] * z->stage[2 * N_FREE + i];
+        }
+    }
+}
+
+/* Newton's method for the stages */
+static int solve_stages(Sim *z, const Drive *d, const Collocation *c, double h, Posture *at,
+                        real (*F)[AT_LEAST_ONE(N_FREE)], real (*extra)[AT_LEAST_ONE(N_FREE)])
+{
+    real r[STAGES][AT_LEAST_ONE(N_FREE)], s[AT_LEAST_ONE(N_FREE)], u[AT_LEAST_ONE(N_FREE)];
+    double size = HUGE_VAL;
+    z->contraction = pow(z->contraction, 0.8); /* measured again before long */
+    for (int iteration = 0; iteration < MOST_ITERATIONS; iteration++) {
+        for (int p = 0; p < STAGES; p++) {
+            stage_at(z, h, c->c[p], c->A[p], c->AA[p], F, extra, s, u);
+            const int outcome = evaluate(z, d, z->t + c->c[p] * h, z->now.q, s, u, &at[p]);
+            if (outcome != FINE)
+                return outcome;
+            for (int i = 0; i < N_FREE; i++)
+                r[p][i] = at[p].f[i] - F[p][i];
+        }
+        z->iterations++;
+        const double turned = turned_since(z, h, at, extra), before = size;
+        collocation_solve(z, c, r);
+        size = turned;
+        for (int p = 0; p < STAGES; p++) {
+            size = larger(size, measure(z, r[p]));
+            for (int i = 0; i < N_FREE; i++)
+                F[p][i] += r[p][i];
+        }
+        if (!(size < HUGE_VAL))
+            return DIVERGED;
+        if (iteration > 0)
+            z->contraction = larger(size / before, 1e-3);
+        if (iteration > 1 && size > 2.0 * before && size > 1e-6)
+            return DIVERGED;
+        const double left = smaller(1.0, z->contraction / larger(0.1, 1.0 - z->contraction));
+        const int rounding = iteration > 2 && size > 0.3 * before && size < ROUNDED;
+        if (size * left < z->newton || rounding) {
+            spend(z, STAGES * (iteration - 1));
+            return FINE;
+        }
+    }
+    return DIVERGED;
+}
+
+static int collocation_step(Sim *z, const Drive *d, double h, Posture *end, double *error)
+{
+    static SUPPLE_THREAD Posture at[STAGES];
+    static SUPPLE_THREAD Loops loops;
+    const Collocation *c = table_of(z);
+    real F[STAGES][AT_LEAST_ONE(N_FREE)], extra[STAGES][AT_LEAST_ONE(N_FREE)];
+    real s[AT_LEAST_ONE(N_FREE)], u[AT_LEAST_ONE(N_FREE)], misfit[AT_LEAST_ONE(N_FREE)], a[AT_LEAST_ONE(N_V)];
+    double by_x[STAGES];
+    int outcome = FINE;
+    refresh(z);
+    if (!z->have_jacobian && (outcome = differentiate(z, d)) != FINE)
+        return outcome;
+    if ((z->factorised_for != h || z->factorised_by != z->method) && !collocation_matrix(z, c, h))
+        return DIVERGED;
+    extrapolate(z, c, h, F);
+    memset(extra, 0, sizeof extra);
+    for (int p = 0; p < STAGES; p++) {
+        foresee(z, c->c[p] * h, &at[p]);
+        by_x[p] = c->b[p] * (1.0 - c->c[p]);
+    }
+    if ((outcome = solve_stages(z, d, c, h, at, F, extra)) != FINE)
+        return outcome;
+    stage_at(z, h, 1.0, c->b, by_x, F, extra, s, u);
+    if (c->c[STAGES - 1] == 1.0) { /* the last stage */
+        *end = at[STAGES - 1];
+        outcome = place(z, d, z->t + h, z->now.q, s, u, end, a, &loops);
+        memcpy(end->f, F[STAGES - 1], sizeof end->f);
+    } else {
+        foresee(z, h, end);
+        outcome = evaluate(z, d, z->t + h, z->now.q, s, u, end);
+    }
+    for (int i = 0; i < N_FREE; i++) {
+        misfit[i] = c->misfit * (z->now.f[i] - c->start[0] * F[0][i] - c->start[1] * F[1][i] - c->start[2] * F[2][i]);
+        for (int q = 0; q < STAGES; q++)
+            z->stage[q * N_FREE + i] = F[q][i];
+    }
+    *error = collocation_error(z, c, h, misfit);
+    z->step_work = fill(0);
+    for (int q = 0; q < STAGES; q++)
+        z->step_work += h * c->b[q] * power_of(z, d, z->t + c->c[q] * h, &at[q]);
+    z->have_stages = 0; /* until the step is accepted */
+    return outcome;
+}
+
+/* displacement, rates and accelerations at a share x of a step: the polynomial through those of stages and ends, integrated */
+SUPPLE_LOCAL void collocation_between(const Sim *z, double h, double x, const Posture *end, real *place, real *rate, real *f)
+{
+    const Collocation *c = table_of(z), *gauss = &GAUSS_TABLE;
+    const double node[5] = {0.0, c->c[0], c->c[1], c->c[2], 1.0};
+    const int nodes = c->c[2] == 1.0 ? 4 : 5;
+    double by_rate[5] = {0}, by_place[5] = {0}, here[5];
+    for (int j = 0; j < STAGES; j++)
+        for (int k = 0; k < nodes; k++) {
+            double weight = gauss->b[j];
+            for (int l = 0; l < nodes; l++)
+                if (l != k)
+                    weight *= (x * gauss->c[j] - node[l]) / (node[k] - node[l]);
+            by_rate[k] += weight * x * h;
+            by_place[k] += weight * x * x * h * h * (1.0 - gauss->c[j]);
+        }
+    for (int k = 0; k < nodes; k++) {
+        here[k] = 1.0;
+        for (int l = 0; l < nodes; l++)
+            if (l != k)
+                here[k] *= (x - node[l]) / (node[k] - node[l]);
+    }
+    for (int i = 0; i < N_FREE; i++) {
+        const real F[5] = {z->now.f[i], z->stage[i], z->stage[N_FREE + i], z->stage[2 * N_FREE + i], end->f[i]};
+        const real v = z->now.v[z->free_v[i]];
+        place[i] = x * h * v;
+        rate[i] = v;
+        f[i] = fill(0);
+        for (int k = 0; k < nodes; k++) {
+            f[i] += here[k] * F[k];
+            place[i] += by_place[k] * F[k];
+            rate[i] += by_rate[k] * F[k];
+        }
+    }
+}
