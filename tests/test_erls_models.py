@@ -75,7 +75,7 @@ def test_the_command_line_knows_the_formulations() -> None:
     for method in METHODS:
         result = CliRunner().invoke(main, ["modes", "pacdrive", "--formulation", method, "--count", "1"])
         assert result.exit_code == 0
-        assert "11.30" in result.output
+        assert "11.31" in result.output
     wrong = CliRunner().invoke(main, ["modes", "pacdrive", "--formulation", "erlss"])
     assert wrong.exit_code == 2
     assert "there is no formulation 'erlss'" in wrong.output

@@ -29,7 +29,7 @@ class Moments:
     E: Array  # int phi_i phi_k^T, one matrix per pair
     M: Array  # int phi_i . phi_k, and the rotary inertia of sections
     rotary: Array  # columns: what rotary inertia of sections adds to int r0 x phi_k
-    u: tuple[Shortened, ...]  # of the displacements of second order
+    u: tuple[Shortened, ...] = ()  # of the displacements of second order
 
     def first(self, e: Array) -> Array:
         """int r0 (Phi e)^T."""
