@@ -200,6 +200,22 @@ def _spoilt(own: Plant) -> Plant:
     return replace(own, coupled=replace(own.coupled, parts=(part, *own.coupled.parts[1:])))
 
 
+@pytest.mark.parametrize("formulation", ["erls", "erls_compatible"])
+def test_equivalent_rigid_links_are_integrated_by_their_own_equations(formulation: str) -> None:
+    """C gives the accelerations that the formulation's own model has at a bent, moving state closed by its own loops, and
+    not those of newton_euler, from which they differ with the deformation."""
+    model, ne = loaded("dualemps", formulation), loaded("dualemps", "newton_euler")
+    state = closed_state(model, 4)
+    tau, w = np.array([2.0, -3.0]), np.zeros((len(model.mechanism.points), 6))
+    own = made(model, state.q, None)
+    found = begun(own, model, state.q, state.v, tau, w)[1]["f"]
+    free = [p.v for p in own.free]
+    true = model.forward(state.q, state.v, tau).a[free]
+    assert np.abs(found - true).max() < 1e-8 * np.abs(true).max()
+    other = closed_state(ne, 4)
+    assert np.abs(ne.forward(other.q, other.v, tau).a[free] - true).max() > 1e-4 * np.abs(true).max()
+
+
 # Motions -----------------------------------------------------------------------------------------------------------------
 
 
@@ -260,6 +276,17 @@ def test_as_printed_drifts_with_the_interval_and_the_stabilised_do_not() -> None
     true = moved("newton_euler", duration=0.1)
     errors = [gap(x, true) for x in printed]
     assert errors[1] == pytest.approx(errors[0] / 2, rel=0.1) and errors[2] == pytest.approx(errors[1] / 2, rel=0.1)
+
+
+def test_late_forces_stay_in_their_lane() -> None:
+    """Runs side by side as printed, each with the loop forces of its own evaluation before: those of a run by itself."""
+    given = {"formulation": "scdd", "loops": "as_printed", "duration": 0.02}
+    settings = Settings("dormand_prince", 1e-7, 2e-5)
+    both = simulate(simulator(**LINE, **given, vary={"tool": [0.1, 0.13]}), settings)  # type: ignore[arg-type]
+    alone = simulate(simulator(**LINE, **given, settings={"tool": 0.13}), settings)  # type: ignore[arg-type]
+    x, y = both.signals["position"].values[:, 1], alone.signals["position"].values
+    assert np.abs(x - y).max() < 1e-14
+    assert np.abs(both.signals["tau"].values[:, 0] - alone.signals["tau"].values).max() > 1e-3
 
 
 def test_a_load_acts_at_once_on_all_chains_as_printed(tmp_path: Path) -> None:
