@@ -93,6 +93,23 @@ def test_accelerations_with_open_loops(name: str, formulation: str, loops: str) 
     assert np.abs(state["f"] - true).max() < 1e-8 * np.abs(true).max()
 
 
+@pytest.mark.parametrize("formulation", ["lagrange", "scdd"])
+def test_damping_between_chains(formulation: str) -> None:
+    """The viscous equivalent of structural damping, D v on elastic coordinates, also where D couples two chains."""
+    model = loaded("five_bar_elastic", formulation)
+    q, v, tau, w = pushed(model, 8)
+    elastic = model.mechanism.indices("elastic")
+    D = np.zeros((model.nv, model.nv))
+    D[np.ix_(elastic, elastic)] = [[300.0, -120.0], [-120.0, 200.0]]
+    free = begun(made(model, q, "exact"), model, q, v, tau, w)[1]["f"]
+    found = begun(made(model.damped(D), q, "exact"), model, q, v, tau, w)[1]["f"]
+    J = model.jacobian(q)
+    whole = np.block([[model.mass(q), -J.T], [J, np.zeros((len(J), len(J)))]])
+    change = np.linalg.solve(whole, np.concatenate([-D @ v, np.zeros(len(J))]))[: model.nv]
+    assert np.abs(change).max() > 1e-2
+    assert found - free == pytest.approx(change, rel=1e-7, abs=1e-7 * np.abs(change).max())
+
+
 @pytest.mark.parametrize(("formulation", "loops"), [("lagrange", "exact"), ("scdd", "exact"), ("scdd", "as_printed")])
 def test_forces_of_prescribed_actuators(formulation: str, loops: str) -> None:
     """With one actuator prescribed and the other driven, C finds the force that newton_euler's inverse model asks for."""

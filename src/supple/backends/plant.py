@@ -295,6 +295,8 @@ def _further_damping(plant: Plant) -> str:
             f"    real x[{n}];\n    further_damping(v, x);\n    {names[plant.tree.name]}(q, v, g, w, p, M, c);\n"
             f"    for (int i = 0; i < {n}; i++)\n        c[ELASTIC_V[i]] = c[ELASTIC_V[i]] + x[i];\n}}\n"
         )
+    elif plant.coupled is not None:
+        text.append(f"#define FURTHER_DAMPING {n}")  # chains add it themselves
     else:
         own = "damped_accelerations" if plant.accelerations is None else names[plant.accelerations.name]
         text.append(

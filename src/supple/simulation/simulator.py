@@ -197,7 +197,7 @@ def simulator(
         _check_speeds(motion.path, motion)
     needs_rigid = motion.controller is not None and motion.controller.law == "computed_torque"
     runs, kept, varied = started(robot, settings, model, motion, path, begin, start, dict(vary or {}), formulation, rigid)
-    model, runs, said = _structural(model, runs, motion, structural, way)
+    model, runs, said = _structural(model, runs, motion, structural)
     text = pipeline.locate(robot).read_bytes()
     made = {
         "robot": model.mechanism.name,
@@ -227,14 +227,14 @@ def simulator(
 
 
 def _structural(
-    model: Model, runs: tuple[Run, ...], motion: Motion, wanted: str, way: Way | None
+    model: Model, runs: tuple[Run, ...], motion: Motion, wanted: str
 ) -> tuple[Model, tuple[Run, ...], str | None]:
     """The robot and its runs with structural damping as asked for, and words for it; all runs have that of the first."""
     if not runs[0].model.loss_stiffness(runs[0].q).any():
         return model, runs, None
     if wanted == "none":
         return model, runs, "left out"
-    if model.equations.formulation == "platform_eliminated" or (way is not None and way.solved != "multipliers"):
+    if model.equations.formulation == "platform_eliminated":
         return model, runs, f"left out: {model.equations.formulation} has no place for damping between bodies"
     held = motion.driven("prescribed", "controlled")
     found = viscous_equivalent(runs[0].model, runs[0].q, held)

@@ -19,6 +19,12 @@ static void chain_models(const Sim *z, const real *q, const real *v, const real 
         const int at = CHAIN_AT[k];
         CHAIN_MODEL[k](q, v, g, wrench, z->parameters, to->M + k * CHAIN_ROOM, to->c + at, to->load + at, to->J + at * N_ROW);
     }
+#ifdef FURTHER_DAMPING
+    real x[FURTHER_DAMPING]; /* forces that velocities of one chain may have on another */
+    further_damping(v, x);
+    for (int i = 0; i < FURTHER_DAMPING; i++)
+        to->c[V_CHAIN[ELASTIC_V[i]]] += x[i];
+#endif
 }
 
 /* M a of every chain, and of it the rows of one coordinate: place i of chain k */
