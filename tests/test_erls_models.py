@@ -71,7 +71,7 @@ def test_generate_and_count(method: str) -> None:
 
 
 def test_the_command_line_knows_the_formulations() -> None:
-    """Weight makes first-order differences (see docs/erls.md): PacDrive at home, 11.47 Hz by Newton-Euler."""
+    """Weight makes first-order differences (see docs/erls.md): PacDrive at home, 11.48 Hz by Newton-Euler."""
     for method in METHODS:
         result = CliRunner().invoke(main, ["modes", "pacdrive", "--formulation", method, "--count", "1"])
         assert result.exit_code == 0

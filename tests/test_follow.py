@@ -14,11 +14,12 @@ from supple.errors import PoseError, SuppleError
 from supple.model.closing import close, placed
 from supple.model.follow import Followed, follow
 from supple.model.model import Model, rotation_vector
+from supple.model.posture import posture
 from supple.model.turning import body_rates
 from supple.motion.description import Motion
 from supple.motion.reader import read_motion
 from supple.motion.trajectory import Trajectory
-from supple.pipeline import describe, gallery, load
+from supple.pipeline import describe, gallery, load, point_at_home
 
 PATHS = [(r, n) for r in gallery() for n, m in describe(r).robot.motions.items() if m.circle or m.space != "joints"]
 
@@ -245,3 +246,15 @@ def test_trapezoidal_paths_keep_their_breaks(tmp_path: Path) -> None:
     assert jump[~at_break].max() < 1e-4 < 0.1 < jump[at_break].min()
     for s, q in zip(times := np.linspace(0, 1, 41), forward(rigid("3rrr"), made, times), strict=True):
         np.testing.assert_allclose(channels(rigid("3rrr"), motion, q), motion.path(s)[0], atol=1e-9)
+
+
+def test_moves_of_a_point_begin_at_home(tmp_path: Path) -> None:
+    """A motion that does not say where it starts: from the tool's place at home, along x, while y stays."""
+    file = tmp_path / "across.yaml"
+    file.write_text("space: {point: tool}\nmoves: [{by: {x: 20 mm}, duration: 0.1 s}]\n")
+    description, model = describe("five_bar"), rigid("five_bar")
+    x, y, _ = model.call("points", q=posture(model))["position"][0]
+    path = read_motion(description, file, point_at_home(description)).path
+    assert path is not None
+    assert path(0.0)[0] == pytest.approx([x, y], abs=1e-12)
+    assert path(0.1)[0] == pytest.approx([x + 0.02, y], abs=1e-12)

@@ -203,7 +203,7 @@ def test_pacdrive_is_the_same_robot_in_the_plane_frame() -> None:
 def test_tip_of_pacdrive(motion: str) -> None:
     """Its acceleration at default settings: peak and RMS difference within 5 % of the plane frames (good to 1 %)."""
     known: dict[str, Any] = json.loads((DATA / "second_order_motions.json").read_text())[f"pacdrive {motion}"]
-    made = simulate(simulator("pacdrive", motion), Settings(every=known["sample"], method="gauss", tolerance=1e-6))
+    made = simulate(simulator("pacdrive", motion), Settings(every=known["sample"]))
     wanted = np.column_stack([known["ax"], known["ay"]])
     found = made["point_acceleration:tip"][: len(wanted), :2]
     assert np.linalg.norm(found, axis=1).max() == pytest.approx(known["peak"], rel=0.05)

@@ -5,7 +5,8 @@ file --read--> Description --assemble--> Mechanism --formulate--> Equations --lo
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,7 @@ from supple.formulations.newton_euler import newton_euler
 from supple.formulations.platform_eliminated import platform_eliminated
 from supple.formulations.scdd import scdd
 from supple.model.model import Model
+from supple.model.posture import posture
 from supple.robot.assemble import assemble
 from supple.robot.reader import Description, read
 
@@ -60,6 +62,20 @@ def locate(robot: str | Path) -> Path:
 def describe(robot: str | Path, settings: Mapping[str, Any] | None = None) -> Description:
     """The Description of a gallery robot or a robot file."""
     return read(locate(robot), settings)
+
+
+def point_at_home(description: Description) -> Callable[[str, str | None], tuple[float, ...]]:
+    """Where a named point of the robot that does not bend is at home, by its name and an assembly mode."""
+
+    @cache
+    def rigid() -> Model:
+        return Model(newton_euler(assemble(description, rigid=True)))
+
+    def place(point: str, assembly: str | None) -> tuple[float, ...]:
+        found = rigid().call("points", q=posture(rigid(), None, assembly))["position"]
+        return tuple(float(x) for x in found[list(rigid().mechanism.points).index(point)])
+
+    return place
 
 
 def load(

@@ -103,7 +103,8 @@ def _motions(
     from supple.motion.reader import read_motion
     from supple.simulation.simulator import simulator
 
-    read = read_motion(pipeline.describe(robot, settings), motion)
+    description = pipeline.describe(robot, settings)
+    read = read_motion(description, motion, pipeline.point_at_home(description))
     made: dict[str, list[Simulation] | str] = {}
     wanted = sorted(tolerances, reverse=True)
     for name in formulations:

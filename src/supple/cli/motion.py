@@ -190,7 +190,8 @@ def _made(
     from supple.motion.reader import read_motion
     from supple.simulation.simulator import simulator
 
-    read = read_motion(pipeline.describe(robot, settings), motion)
+    description = pipeline.describe(robot, settings)
+    read = read_motion(description, motion, pipeline.point_at_home(description))
     if prescribed:
         if read.path is None:
             raise SuppleError(f"{read.name!r} has no path of the actuators, platform or a point to follow")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from difflib import get_close_matches
 from pathlib import Path
@@ -21,6 +21,9 @@ ANGLE = ("angle", "rate", "angular acceleration", "angular jerk")
 WRENCH = {"fx": "force", "fy": "force", "fz": "force", "mx": "torque", "my": "torque", "mz": "torque"}
 
 
+PointAtHome = Callable[[str, str | None], Sequence[float]]  # point, assembly mode -> its position at home
+
+
 @dataclass(frozen=True)
 class Setting:
     """Where a motion is read: the robot it moves, its file, and the problems found on the way."""
@@ -31,6 +34,7 @@ class Setting:
     scope: Scope
     folder: Path
     legs: Mapping[str, int] = field(default_factory=dict)  # leg template -> count
+    at_home: PointAtHome | None = None
 
     @property
     def tree(self) -> Tree:

@@ -11,7 +11,7 @@ import numpy as np
 from pydantic import ValidationError
 
 from supple.errors import RobotFileError, SuppleError
-from supple.motion.channels import WRENCH, Setting, hint
+from supple.motion.channels import WRENCH, PointAtHome, Setting, hint
 from supple.motion.description import Controller, Drive, Motion, Space
 from supple.motion.paths import interpolated, linear
 from supple.motion.table import Table, read_table
@@ -38,13 +38,15 @@ GAINS = {
 ERROR_GAINS = {"kp": "angular acceleration", "kd": "rate", "ki": "angular jerk"}  # of the computed torque's error
 
 
-def read_motion(robot: Description | str | Path, motion: str | Path) -> Motion:
-    """The Motion of a robot: by its name in the robot file, or from a motion file (.yaml) or table (.csv)."""
+def read_motion(robot: Description | str | Path, motion: str | Path, at_home: PointAtHome | None = None) -> Motion:
+    """The Motion of a robot: by its name in the robot file, or from a motion file (.yaml) or table (.csv).
+
+    `at_home` says where a point is at home: motions in the space of a point that do not say where they start need it."""
     description = robot if isinstance(robot, Description) else read(Path(robot))
     written = description.robot.motions
     if str(motion) in written:
         tree, path = description.tree, ("motions", str(motion))
-        return _read(description, written[str(motion)], tree, path, str(motion), Path(tree.file).parent)
+        return _read(description, written[str(motion)], tree, path, str(motion), Path(tree.file).parent, at_home)
     file = Path(motion)
     if file.suffix.lower() not in (".yaml", ".yml", ".csv"):
         known = ", ".join(written) or "none"
@@ -56,7 +58,7 @@ def read_motion(robot: Description | str | Path, motion: str | Path) -> Motion:
     if file.suffix.lower() == ".csv":
         return _table_motion(description, file)
     tree, made = _motion_file(description, file)
-    return _read(description, made, tree, (), file.stem, file.parent)
+    return _read(description, made, tree, (), file.stem, file.parent, at_home)
 
 
 def _motion_file(description: Description, file: Path) -> tuple[Tree, spec.Motion]:
@@ -98,11 +100,14 @@ def read_text_head(file: Path, most: int = 100_000) -> str:
         return stream.read(most)
 
 
-def _read(description: Description, written: spec.Motion, tree: Tree, path: Path_, name: str, folder: Path) -> Motion:
+def _read(
+    description: Description, written: spec.Motion, tree: Tree, path: Path_, name: str, folder: Path,
+    at_home: PointAtHome | None = None,
+) -> Motion:  # fmt: skip
     robot = description.robot
     legs = {template: leg.count for template, leg in robot.legs.items()}
     scope = Scope(tree)
-    setting = Setting(_mechanism(description), robot.plane, description.parameters, scope, folder, legs)
+    setting = Setting(_mechanism(description), robot.plane, description.parameters, scope, folder, legs, at_home)
     made = _Reader(setting, written, path, name).motion()
     if scope.problems or made is None:
         raise RobotFileError(scope.problems)
@@ -212,7 +217,8 @@ class _Reader:
     def given_start(self) -> dict[str, float]:
         """What the motion says of its start: coordinates of joints or platform, or of the point that moves."""
         if self.space == "point":
-            return self.setting.pose(self.written.start, self.known, "axis", (*self.path, "start"))
+            given = self.setting.pose(self.written.start, self.known, "axis", (*self.path, "start"))
+            return self.point_at_home() | given
         known = self.setting.coordinates("active", "passive", "platform")
         return self.setting.pose(self.written.start, known, "coordinate", (*self.path, "start"))
 
@@ -240,6 +246,16 @@ class _Reader:
         guess = mechanism.start[mode or next(iter(mechanism.start))]
         turned = self.orientation() if self.space == "platform" else {}
         return {n: home.get(n, turned.get(n, float(guess.get(n, 0)))) for n in self.known}
+
+    def point_at_home(self) -> dict[str, float]:
+        """Where the point is at home, if its motion leaves that open and somebody knows."""
+        ask, point, mechanism = self.setting.at_home, self.point, self.setting.mechanism
+        told = {str(name) for name in self.written.start or {}}
+        if ask is None or self.written.moves is None or point not in mechanism.points or told >= set(self.known):
+            return {}
+        if self.written.assembly is not None and self.written.assembly not in mechanism.start:
+            return {}
+        return {n: x for n, x in zip("xyz", ask(point, self.written.assembly), strict=True) if n in self.known}
 
     def orientation(self) -> dict[str, float]:
         """The platform's assembled orientation as a rotation vector."""
