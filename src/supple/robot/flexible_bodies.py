@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -33,6 +33,7 @@ from supple.robot.finite_elements.model import (
     with_masses,
 )
 from supple.robot.finite_elements.nodal import Attachment, NodalModel, chosen_nodes, fe_model
+from supple.robot.finite_elements.second_order import SecondOrder
 from supple.robot.plate_entries import plate_mesh
 from supple.robot.plates.plate import PlateSpec, Rib, plate
 from supple.robot.values import is_number
@@ -49,6 +50,7 @@ class Shape:
     V: Array
     surface: bool  # whether it can be touched anywhere, not at its attachments only
     markers: Mapping[str, Marker] = field(default_factory=dict)
+    second: SecondOrder | None = None  # what is known of displacements of second order
 
     def place(self, p: Array, on: str | None) -> tuple[Marker, Array]:
         """The marker that carries the place p of the body's frame (or p off the attachment `on`), and the arm to it."""
@@ -63,7 +65,8 @@ class Shape:
                 foot = self.model.locate(numbers)
                 assert foot is not None
                 offset[2] = p[2]
-                return site_marker(foot, self.V), offset
+                (marker,) = self.marked([foot])
+                return marker, offset
             return self.nearest(numbers), offset
         except SuppleError as error:
             raise EntryError(str(error)) from error
@@ -72,7 +75,14 @@ class Shape:
     def every(self) -> dict[str, Marker]:
         """The markers of all attachments."""
         sites = () if self.model is None else self.model.sites
-        return {**self.markers, **{s.name: site_marker(s, self.V) for s in sites}}
+        return {**self.markers, **dict(zip((s.name for s in sites), self.marked(sites), strict=True))}
+
+    def marked(self, sites: Sequence[Site]) -> list[Marker]:
+        """The markers of sites of the model."""
+        made = [site_marker(s, self.V) for s in sites]
+        if self.second is None or not made:
+            return made
+        return [replace(m, shortening=drawn) for m, drawn in zip(made, self.second.at(sites), strict=True)]
 
     def named(self, name: str) -> Marker:
         if name not in self.every:
@@ -103,7 +113,9 @@ class FlexibleBodies:
         sections: Mapping[str, spec.Section],
         folder: Path | None,
         rigid: bool,
+        shortens: bool = True,
     ) -> None:
+        self.shortens = shortens
         self.materials = materials
         self.sections = sections
         self.folder = folder
@@ -213,7 +225,7 @@ class FlexibleBodies:
         near = min(model.sites, key=lambda s: float(np.linalg.norm(s.position - p)), default=None)
         if near is None:
             raise SuppleError("masses: a mass is tied to the nearest attachment; name one under attachments")
-        return Site("", p, hat_rows(p - near.position) @ near.rows), mass, np.array(inertia)
+        return Site("", p, hat_rows(p - near.position) @ near.rows, p - near.position), mass, np.array(inertia)
 
     def written_body(self, given: FiniteElements, body: Body, markers: dict[str, Marker]) -> tuple[Body, Shape]:
         keys = ("attachments", "masses", "reduction", "root", "material", "nodes", "mass", "solver")
@@ -244,8 +256,15 @@ class FlexibleBodies:
         seen = np.asarray(model.outline_rows[: min(3 * 64, model.outline_rows.shape[0])].toarray())
         structure = Structure(model.M, model.stiffness, model.rigid, ends, root, seen, model.free_modes)
         basis: Basis = reduce(structure, method, selection)
-        body = fe_body(model, basis.V, basis.names, basis.units)
-        return replace(body, reduced=basis.reduced), Shape(model, basis.V, surface)
+        body = replace(fe_body(model, basis.V, basis.names, basis.units), reduced=basis.reduced)
+        second = self.second_order(model, body, basis.V, root)
+        shortened = () if second is None else second.mass()
+        return replace(body, shortened=shortened), Shape(model, basis.V, surface, second=second)
+
+    def second_order(self, model: FeModel, body: Body, V: Array, root: Site | None) -> SecondOrder | None:
+        if not self.shortens or not body.flexible or (model.stress is None and model.stretching is None):
+            return None
+        return SecondOrder(model, V, None if root is None else root.name)
 
 
 def _root(model: FeModel, name: str | None, floating: bool) -> Site | None:

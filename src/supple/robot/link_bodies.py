@@ -64,7 +64,7 @@ class LinkBodies:
         self.materials: Mapping[str, spec.Material] = resolved(description, "materials")
         self.sections: Mapping[str, spec.Section] = resolved(description, "sections")
         self.damping: spec.Damping | None = resolved(description, "damping")
-        self.flexible = FlexibleBodies(self.materials, self.sections, description.folder, rigid)
+        self.flexible = FlexibleBodies(self.materials, self.sections, description.folder, rigid, self.shortens)
         self.made: dict[Any, list[Piece]] = {}  # of named bodies, which legs share
 
     def pieces(self, given: str | spec.Body | None, normal: Array, floating: bool = False) -> list[Piece]:

@@ -274,15 +274,43 @@ def _held_modes(held: _Explicit, count: int) -> tuple[Array, Array]:
 def _relieved(s: Structure, ends: Sequence[Site]) -> Array:
     """Shapes of the free body under unit loads at its ends, balanced by its own inertia."""
     _, D = _independent_rows(ends)
-    MR = s.M @ s.rigid
-    inverse = np.linalg.inv(s.rigid.T @ MR)
-    load = D.T - MR @ (inverse @ (s.rigid.T @ D.T))
-    # balanced loads leave supports idle, so six of them hold the body and its matrix stays sparse
-    _, _, order = qr((s.rigid / np.linalg.norm(s.rigid, axis=0)).T, mode="economic", pivoting=True)
-    rest = np.setdiff1d(np.arange(len(s.rigid)), order[:6])
-    z = np.zeros_like(load)
-    z[rest] = factorised(sparse.csr_matrix(s.K)[rest][:, rest]).solve(np.ascontiguousarray(load[rest]))
-    return z - s.rigid @ (inverse @ (MR.T @ z))
+    return _Floating(s)(D.T)[0]
+
+
+class _Floating:
+    """A free body under loads: what its own inertia does not balance bends it."""
+
+    def __init__(self, s: Structure) -> None:
+        self.rigid, self.MR = s.rigid, s.M @ s.rigid
+        self.inverse = np.linalg.inv(s.rigid.T @ self.MR)
+        # balanced loads leave supports idle, so six of them hold the body and its matrix stays sparse
+        _, _, order = qr((s.rigid / np.linalg.norm(s.rigid, axis=0)).T, mode="economic", pivoting=True)
+        self.rest = np.setdiff1d(np.arange(len(s.rigid)), order[:6])
+        self.factors = factorised(sparse.csr_matrix(s.K)[self.rest][:, self.rest])
+
+    def __call__(self, load: Array) -> tuple[Array, Array]:
+        """z without mean motion, and the accelerations of the body (6 x L)."""
+        a = self.inverse @ (self.rigid.T @ load)
+        z = np.zeros_like(load)
+        z[self.rest] = self.factors.solve(np.ascontiguousarray((load - self.MR @ a)[self.rest]))
+        return z - self.rigid @ (self.inverse @ (self.MR.T @ z)), a
+
+
+class _Rooted:
+    """A body held at its root under loads."""
+
+    def __init__(self, s: Structure, root: Site) -> None:
+        self.held = _Explicit(s, [root])
+        self.factors = factorised(self.held.K)
+
+    def __call__(self, load: Array) -> tuple[Array, Array]:
+        G = self.held.G_y
+        return np.asarray(G @ self.factors.solve(np.ascontiguousarray(G.T @ load))), np.zeros((6, load.shape[1]))
+
+
+def response(s: Structure) -> Callable[[Array], tuple[Array, Array]]:
+    """Loads (m x L) -> displacements z (m x L) and accelerations (6 x L, none if the root holds the body)."""
+    return _Floating(s) if s.root is None else _Rooted(s, s.root)
 
 
 def _independent(X: Array, M: Matrix) -> Array:

@@ -29,6 +29,10 @@ _PAIRS = 1e-7  # the same for products of two shapes, each with an eigensolver's
 _ALIKE = 2e-6  # so far apart may be squares of frequencies that are equal but for the mesh
 
 
+# displacements z under loads (m x L), forces on u (n x L), shapes V (m x N) -> stress stiffness per load, L x N x N
+StressStiffness = Callable[[Array, Array, Array], Array]
+
+
 @dataclass(frozen=True)
 class Site:
     """An attachment: its reference point, and displacement and rotation there as rows over z (6 x m)."""
@@ -36,6 +40,7 @@ class Site:
     name: str
     position: Array
     rows: Array
+    arm: Array | None = None  # to its position, from the part of the body that it turns with
 
 
 @dataclass(frozen=True)
@@ -53,6 +58,8 @@ class FeModel:
     locate: Callable[[Array], Site | None] | None = None  # a site anywhere on the body, if it has surface everywhere
     breaks: tuple[int, ...] = ()  # points of the outline at which a new line begins
     known_mass: Matrix | None = None  # of z, where it is known better than by the mass of u
+    stress: StressStiffness | None = None
+    stretching: Callable[[], FeModel] | None = None  # the same body able to stretch, if this one is not; its stress is ours
 
     @cached_property
     def M(self) -> Matrix:  # noqa: N802 as in the literature
@@ -189,8 +196,32 @@ def with_masses(model: FeModel, masses: Sequence[tuple[Site, float, Array]]) -> 
     assert n == model.T.shape[0]
     return replace(
         model, mass=sparse.block_diag(blocks, format="csr"), T=sparse.vstack(T, format="csr"),
-        spin=tuple(sparse.block_diag(s, format="csr") for s in spins),
+        spin=tuple(sparse.block_diag(s, format="csr") for s in spins), stress=_stress_with(model, [m[0] for m in masses]),
     )  # fmt: skip
+
+
+def _stress_with(model: FeModel, sites: Sequence[Site]) -> StressStiffness | None:
+    """The stress stiffness of a body with masses at the end of arms: they turn with it, and forces on them do work."""
+    own, n = model.stress, model.mass.shape[0]
+    if own is None:
+        return None
+
+    def stiffness(z: Array, force: Array, V: Array) -> Array:
+        made = own(z, force[:n], V)
+        for k, site in enumerate(sites):
+            if site.arm is not None:
+                there = force[n + 6 * k : n + 6 * k + 3]
+                made = made - turning_forces(there[None], site.arm[None], site.rows[3:] @ V)
+        return made
+
+    return stiffness
+
+
+def turning_forces(forces: Array, arms: Array, turns: Array) -> Array:
+    """2 sum f.r2 of forces f (P x 3 x L) at the ends of arms r (P x 3) that turn by t = turns q: r2 = t x (t x r) / 2."""
+    S = np.einsum("pil,pj->lij", forces, arms)
+    S = (S + S.transpose(0, 2, 1)) / 2 - np.trace(S, axis1=1, axis2=2)[:, None, None] * np.eye(3)
+    return np.asarray(turns.T @ S @ turns)
 
 
 def _hat(a: Array) -> Array:

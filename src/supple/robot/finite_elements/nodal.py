@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -11,7 +11,7 @@ from scipy import sparse
 
 from supple.errors import SuppleError
 from supple.robot.bodies.record import Array
-from supple.robot.finite_elements.model import FeModel, Site, hat_rows
+from supple.robot.finite_elements.model import FeModel, Site, StressStiffness, hat_rows, turning_forces
 
 Matrix = Any
 MOST = 300_000  # coordinates of a model that is read
@@ -32,6 +32,7 @@ class NodalModel:
     K: Matrix | None
     modes: Array | None = None
     squares: Array | None = None  # of the circular frequencies of the modes
+    stress: Callable[[Array, Array], Array] | None = None  # stress stiffness of fields u (n x L) on others (n x N)
 
     def rigid(self) -> Array:
         """Rigid motions about the origin, as rows of the coordinates (n x 6)."""
@@ -147,8 +148,28 @@ def fe_model(model: NodalModel, attachments: Sequence[Attachment]) -> FeModel:
     mass = sparse.csr_matrix(model.M)
     return FeModel(
         mass, sparse.csr_matrix(T.T @ sparse.csr_matrix(model.K) @ T), T, z_rigid, model.spin(), sites, points,
-        sparse.csr_matrix(drawn @ T),
+        sparse.csr_matrix(drawn @ T), stress=_tied_stress(model, T, [a for a in attachments if a.rigid], sites),
     )  # fmt: skip
+
+
+def _tied_stress(model: NodalModel, T: Matrix, ties: Sequence[Attachment], sites: Sequence[Site]) -> StressStiffness | None:
+    """The stress stiffness over z. Nodes of a tie turn with it, to second order too, and what holds them does work."""
+    own, K = model.stress, sparse.csr_matrix(model.K)
+    if own is None:
+        return None
+    turning = {s.name: s.rows[3:] for s in sites}
+    at = {(int(a), int(c)): i for i, (a, c) in enumerate(zip(model.node, model.component, strict=True))}
+    rows = {t.name: np.array([[at[int(n), c] for c in range(3)] for n in t.nodes]) for t in ties}
+
+    def stiffness(w: Array, force: Array, V: Array) -> Array:
+        made = own(T @ w, T @ V)
+        inner = K @ (T @ w) - force
+        for tie in ties:
+            arms = model.xyz[tie.nodes] - tie.position
+            made += turning_forces(inner[rows[tie.name]], arms, turning[tie.name] @ V)
+        return made
+
+    return stiffness
 
 
 def _check_rigid(model: NodalModel, rigid: Array) -> None:

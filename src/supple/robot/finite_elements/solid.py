@@ -13,6 +13,7 @@ from supple.errors import SuppleError
 from supple.robot.bodies.record import Array
 from supple.robot.finite_elements.nodal import MOST, NodalModel
 from supple.robot.finite_elements.solid_mesh import read_solid
+from supple.robot.finite_elements.stress import solid_stress
 from supple.robot.plates.mesh import skfem
 
 _HEX_ORDER = (0, 1, 3, 4, 2, 5, 7, 6)  # of scikit-fem, in corners of VTK
@@ -66,12 +67,13 @@ def solid(points: Array, cells: Array, E: float, nu: float, rho: float, numbers:
     blocks: list[list[Any]] = [[lam * G[d][c] + mu * G[c][d] for d in range(3)] for c in range(3)]
     for c in range(3):
         blocks[c][c] = blocks[c][c] + mu * every
-    N = int(basis.N)
+    N, count = int(basis.N), int(basis.nelems)
+    stress = solid_stress(lambda cells: fem.Basis(mesh, element, intorder=order, elements=cells), count, size, lam, mu)
     xyz = basis.doflocs.T * size
     labels = _labels(xyz, points, used if numbers is None else np.asarray(numbers)[used])
     return NodalModel(
         labels, xyz, np.tile(np.arange(N), 3), np.repeat(np.arange(3), N),
-        sparse.block_diag([m, m, m], format="csr"), sparse.csr_matrix(sparse.bmat(blocks)),
+        sparse.block_diag([m, m, m], format="csr"), sparse.csr_matrix(sparse.bmat(blocks)), stress=stress,
     )  # fmt: skip
 
 
