@@ -258,13 +258,13 @@ class FlexibleBodies:
         basis: Basis = reduce(structure, method, selection)
         body = replace(fe_body(model, basis.V, basis.names, basis.units), reduced=basis.reduced)
         second = self.second_order(model, body, basis.V, root)
-        shortened = () if second is None else second.mass()
+        shortened = () if second is None else second.over_mass()
         return replace(body, shortened=shortened), Shape(model, basis.V, surface, second=second)
 
     def second_order(self, model: FeModel, body: Body, V: Array, root: Site | None) -> SecondOrder | None:
         if not self.shortens or not body.flexible or (model.stress is None and model.stretching is None):
             return None
-        return SecondOrder(model, V, None if root is None else root.name)
+        return SecondOrder(model, body, V, None if root is None else root.name)
 
 
 def _root(model: FeModel, name: str | None, floating: bool) -> Site | None:

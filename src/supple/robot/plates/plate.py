@@ -26,6 +26,7 @@ from supple.robot.plates.mesh import skfem, triangle_areas
 from supple.robot.plates.sites import Locator, Tie, drawn, edge_tie, rim_tie, tied
 from supple.robot.plates.space import PlateSpace
 from supple.robot.plates.stiffener import Rib, stiffener_matrices
+from supple.robot.plates.stress import PlateStress
 
 __all__ = ["Plate", "PlateSpec", "Rib", "plate", "plate_model"]
 
@@ -182,9 +183,23 @@ def _edge_layers(level: Level, thickness: float) -> Level:
 
 def plate_model(spec: PlateSpec, space: PlateSpace) -> FeModel:
     """The FeModel of a plate on one mesh; z as in `plate_fields`, u = T z are motions of points with mass."""
+    untied = _untied(spec, space)
+    model = tied(untied, _fields(untied), _ties(spec, space))
+    if spec.in_plane:
+        return _equipped(replace(model, stress=_stress(spec, untied, model, model)), spec)
+
+    def stretching() -> FeModel:
+        wide = replace(spec, in_plane=True)
+        loose = _untied(wide, space)
+        made = tied(loose, _fields(loose), _ties(spec, space))
+        return _equipped(replace(made, stress=_stress(spec, loose, made, model)), spec)
+
+    return _equipped(replace(model, stretching=stretching), spec)
+
+
+def _untied(spec: PlateSpec, space: PlateSpace) -> FeModel:
     fields, shift = Fields(space, spec.in_plane), np.array(spec.origin)
-    layers = ((spec.thickness, 0.0), *spec.patches)
-    K, inertial = plate_matrices(fields, Layers(spec.E, spec.nu, spec.G, spec.rho, layers))
+    K, inertial = plate_matrices(fields, _layers(spec))
     parts = [inertial]
     for rib in spec.ribs:
         own_K, own = stiffener_matrices(fields, rib, shift)
@@ -192,13 +207,35 @@ def plate_model(spec: PlateSpec, space: PlateSpace) -> FeModel:
         parts.append(own)
     mass, T, spin = moving(parts)
     outline, rows, breaks = drawn(fields, [(np.array(r.start) - shift, np.array(r.end) - shift) for r in spec.ribs])
-    model = FeModel(mass, K, T, fields.rigid, spin, (), outline, rows, Locator(fields), breaks=breaks)
-    model = tied(model, fields, _ties(spec, space))
+    return FeModel(mass, K, T, fields.rigid, spin, (), outline, rows, Locator(fields), breaks=breaks)
+
+
+def _equipped(model: FeModel, spec: PlateSpec) -> FeModel:
+    """The model with its attachments at points and its masses."""
+    shift = np.array(spec.origin)
     assert model.locate is not None
     places = [(n, np.array([*(np.array(p) - shift), 0.0])) for n, p in spec.places]
     sites = tuple(replace(_there(model.locate(p)), name=n, position=p) for n, p in places)
     model = replace(model, sites=(*sites, *model.sites))
     return with_masses(model, [_mass_site(model, m, shift) for m in spec.masses])
+
+
+def _layers(spec: PlateSpec) -> Layers:
+    return Layers(spec.E, spec.nu, spec.G, spec.rho, ((spec.thickness, 0.0), *spec.patches))
+
+
+def _fields(model: FeModel) -> Fields:
+    assert isinstance(model.locate, Locator)
+    return model.locate.fields
+
+
+def _stress(spec: PlateSpec, untied: FeModel, loaded: FeModel, shaped: FeModel) -> PlateStress:
+    """The stress stiffness of loads on one model of a plate over the shapes of another."""
+    assert isinstance(loaded.locate, Locator) and isinstance(shaped.locate, Locator)
+    ties = _ties(spec, loaded.locate.space)
+    turning = tuple((t, shaped.site(t.name).rows[3:]) for t in ties)
+    ribs = tuple((rib, np.array(spec.origin)) for rib in spec.ribs)
+    return PlateStress(_layers(spec), ribs, loaded.locate, untied, shaped.locate, turning)
 
 
 def _there(site: Site | None) -> Site:

@@ -31,6 +31,10 @@ class Locator:
     def space(self) -> PlateSpace:
         return self.fields.space
 
+    def full(self, z: Array) -> Array:
+        """Unknowns of all fields from those of admissible motions."""
+        return z if self.basis is None else np.asarray(self.basis @ z)
+
     def __call__(self, p: Array) -> Site:
         x, y = float(p[0]), float(p[1])
         at = self.fields.at(np.array([[x, y]]))

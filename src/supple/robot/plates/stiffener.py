@@ -37,9 +37,7 @@ def stiffener_matrices(fields: Fields, rib: Rib, origin: Array) -> tuple[Matrix,
     With s along and n across the stiffener, and p the slopes of the normal: E Iy (p_s,s)^2 + G J (p_n,s)^2, shear
     k G A (w_s - p_s)^2 (Mindlin), and E A (u_s,s - offset p_s,s)^2 where the plate can stretch. Its bending within the
     plate's plane (Iz) is left to the plate."""
-    a, b = np.array(rib.start) - origin, np.array(rib.end) - origin
-    points, weights, cells = _quadrature(fields.space, a, b)
-    s = (b - a) / np.linalg.norm(b - a)
+    points, weights, cells, s = rib_line(fields.space, rib, origin)
     n = np.array([-s[1], s[0]])
     at, W, own = fields.at(points, cells), sparse.diags(weights), rib.section
     slope = s[0] * at.p.value + s[1] * at.s.value
@@ -58,6 +56,12 @@ def stiffener_matrices(fields: Fields, rib: Rib, origin: Array) -> tuple[Matrix,
         K = K + rib.E * own.area * stretch.T @ W @ stretch
         rotary.append((at.drill, own.Iz * line))
     return sparse.csr_matrix(K), Inertial(at.shifted(rib.offset), own.area * line, tuple(rotary))
+
+
+def rib_line(space: PlateSpace, rib: Rib, origin: Array) -> tuple[Array, Array, Array, Array]:
+    """Gauss points along a stiffener, their weights and triangles, and its direction."""
+    a, b = np.array(rib.start) - origin, np.array(rib.end) - origin
+    return *_quadrature(space, a, b), (b - a) / np.linalg.norm(b - a)
 
 
 def _quadrature(space: PlateSpace, a: Array, b: Array) -> tuple[Array, Array, Array]:
