@@ -48,11 +48,27 @@ def notices(model: Model, q: Array, v: Array | None = None) -> tuple[str, ...]:
         others = len({x.link for x in own}) - 1
         also = f" ({others} other link{'s' * (others > 1)} too)" if others else ""
         lines.append(f"link {worst.link!r}{also} {worst.text}")
-    return tuple(lines)
+    return (*lines, *_unknown(model, q))
+
+
+def _unknown(model: Model, q: Array) -> Iterable[str]:
+    """A line about loaded bodies of which nobody knows how loads change their stiffness."""
+    loaded = [f for f in model.mechanism.frames if not f.body.stiffens and np.any(np.nan_to_num(q[..., f.e]))]
+    if loaded:
+        others = len(loaded) - 1
+        also = f" ({others} other link{'s' * (others > 1)} too)" if others else ""
+        yield (
+            f"link {_link(loaded[0])!r}{also} is a body of another program's matrices or modes: loads do not change its "
+            "stiffness, because its stresses are not known; give its mesh if it is slender and loaded"
+        )
+
+
+def _link(frame: Frame) -> str:
+    return frame.name.split("~")[0].split("#")[0]
 
 
 def _excesses(frame: Frame, q: Array, spin: float) -> Iterable[Excess]:
-    slender, link = frame.body.slender, frame.name.split("~")[0].split("#")[0]
+    slender, link = frame.body.slender, _link(frame)
     assert slender is not None
     x = strains(frame.body, q).reshape(-1, q.shape[-1])
     steepest = _largest(slender.turning @ x.T)

@@ -172,6 +172,7 @@ class Plate(Model):
     root: Name | None = None
     reduction: Reduction | None = None
     damping: Damping | None = None
+    stiffening: Literal["second_order", "none"] | None = None
     _one = one_of("corners", "circle", "mesh")
 
     def faults(self, numbers: Any) -> list[tuple[tuple[Any, ...], str]]:
@@ -217,6 +218,7 @@ class FiniteElements(Model):
     root: Name | None = None
     reduction: Reduction | None = None
     damping: Damping | None = None
+    stiffening: Literal["second_order", "none"] | None = None
 
 
 class Body(Model):

@@ -164,7 +164,7 @@ class FlexibleBodies:
             raise SuppleError(f"{method}: {text}; attach edges or holes, use element: kirchhoff, or free_free")
         touched = (_touched(s, s.name in edges, given) for s in model.sites)
         ends = tuple(s for s in touched if s is not None)
-        body, shape = self.reduced(model, root, ends, method, selection, surface=True)
+        body, shape = self.reduced(model, root, ends, method, selection, surface=True, stiffening=given.stiffening)
         if body.reduced is not None:
             body = replace(body, reduced=replace(body.reduced, meshes=made.meshes, extrapolated=made.extrapolated))
         return body, shape
@@ -209,7 +209,7 @@ class FlexibleBodies:
         method, selection = _reduction(given.reduction, floating)
         if nodal.modes is not None and method != "free_free":
             raise SuppleError(f"{method}: {path.name} holds modes of the free body and no matrices; use free_free")
-        return self.reduced(model, root, model.sites, method, selection, surface=False)
+        return self.reduced(model, root, model.sites, method, selection, surface=False, stiffening=given.stiffening)
 
     def nodal(self, given: FiniteElements, path: Path) -> NodalModel:
         elastic = None
@@ -234,6 +234,9 @@ class FlexibleBodies:
         if stray:
             raise SuppleError(f"{stray[0]}: {given.file} holds a reduced body; it cannot be changed any more")
         n = len(body.coordinates)
+        if not self.shortens or given.stiffening == "none":
+            body = replace(body, shortened=(), stiffens=True)
+            markers = {k: replace(m, shortening=()) for k, m in markers.items()}
         if self.rigid:
             body = Body(mass=body.mass, MS_r=body.MS_r, I_rr=body.I_rr)
             markers = {k: fixed_marker(m.position, m.rotation) for k, m in markers.items()}
@@ -250,6 +253,7 @@ class FlexibleBodies:
         method: str,
         selection: Selection,
         surface: bool,
+        stiffening: str | None,
     ) -> tuple[Body, Shape]:
         if self.rigid:
             return rigid_body_of(model), Shape(model, np.zeros((model.stiffness.shape[0], 0)), surface)
@@ -257,14 +261,16 @@ class FlexibleBodies:
         structure = Structure(model.M, model.stiffness, model.rigid, ends, root, seen, model.free_modes)
         basis: Basis = reduce(structure, method, selection)
         body = replace(fe_body(model, basis.V, basis.names, basis.units), reduced=basis.reduced)
-        second = self.second_order(model, body, basis.V, root)
-        shortened = () if second is None else second.over_mass()
-        return replace(body, shortened=shortened), Shape(model, basis.V, surface, second=second)
-
-    def second_order(self, model: FeModel, body: Body, V: Array, root: Site | None) -> SecondOrder | None:
-        if not self.shortens or not body.flexible or (model.stress is None and model.stretching is None):
-            return None
-        return SecondOrder(model, body, V, None if root is None else root.name)
+        if not self.shortens or stiffening == "none" or not body.flexible:
+            return body, Shape(model, basis.V, surface)
+        if model.stress is None and model.stretching is None:
+            if stiffening is not None:
+                raise SuppleError(
+                    "stiffening: second_order needs a mesh; matrices and modes of other programs hold no stresses"
+                )
+            return replace(body, stiffens=False), Shape(model, basis.V, surface)
+        second = SecondOrder(model, body, basis.V, None if root is None else root.name, every=stiffening is not None)
+        return replace(body, shortened=second.over_mass()), Shape(model, basis.V, surface, second=second)
 
 
 def _root(model: FeModel, name: str | None, floating: bool) -> Site | None:

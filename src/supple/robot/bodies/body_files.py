@@ -6,7 +6,7 @@ per attachment `names`, `positions` (A x 3), `rotations` (A x 3 x 3), `Phi_d` an
 
 Of second order, where the body has it: `shortening` (A x 3 x N x N), attachments are drawn back by 1/2 q.G q along x, y and
 z; and over the mass `shortened_first` (T x 3), `shortened_dyad` (T x 3 x 3), `shortened_shape` (T x N), `shortened_G`
-(T x N x N).
+(T x N x N). `stiffens` is 0 if nothing is known of it.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ def write_body(body: Body, markers: Mapping[str, Marker], path: Path) -> Path:
         data["rotations"] = np.array([m.rotation.astype(float) for m in listed]).reshape(-1, 3, 3)
         for name in ("Phi_d", "Phi_r"):
             data[name] = np.array([getattr(m, name).astype(float) for m in listed]).reshape(-1, 3, n)
-        data |= _second_order(body, listed)
+        data |= {"stiffens": np.array(int(body.stiffens)), **_second_order(body, listed)}
     except TypeError as error:
         raise SuppleError("a body with kept parameters cannot be written to a file of numbers") from error
     for name, texts in (("coordinates", body.coordinates), ("units", body.units), ("names", tuple(markers))):
@@ -160,8 +160,9 @@ def body_from(data: Mapping[str, Array], file: str) -> tuple[Body, dict[str, Mar
     if len(units) != n or not np.isfinite(mass) or mass < 0:
         raise SuppleError(f"{file}: needs a unit per coordinate and a mass that is not negative")
     body = Body(
-        mass=mass, **fields, coordinates=coordinates, units=units, shortened=shortened, outline=outline if drawn else None
-    )
+        mass=mass, **fields, coordinates=coordinates, units=units, shortened=shortened, outline=outline if drawn else None,
+        stiffens=bool(shortened) or any(shortening) or bool(np.any(data.get("stiffens", 0))),
+    )  # fmt: skip
     markers = {k: Marker(positions[i], rotations[i], Phi_d[i], Phi_r[i], shortening[i]) for i, k in enumerate(names)}
     fault = _names_fault(body, names) or _numbers_fault(body, rotations.astype(float))
     if fault:

@@ -162,6 +162,7 @@ class Body:
     outline: Outline | None = None
     reduced: Reduced | None = None
     slender: Slender | None = None
+    stiffens: bool = True  # False: loads would change its stiffness, but nothing is known of the stresses in it
 
     @property
     def flexible(self) -> bool:

@@ -74,6 +74,8 @@ def _gathered(parts: tuple[Shortened, ...], V: Array) -> list[Shortened]:
         made = V.T @ G.astype(float) @ V
         return cleaned((made + made.T) / 2, np.abs(made).max(initial=0.0), 1e-13)
 
+    if not parts:
+        return []
     made = [replace(t, shape=zeros(V.shape[1]), G=turned(t.G)) for t in parts if is_zero(t.shape)]
     shapes = [t for t in parts if not is_zero(t.shape)]
     for k in range(V.shape[1]):

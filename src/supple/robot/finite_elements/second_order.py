@@ -22,12 +22,11 @@ from supple.robot.bodies.record import Array, Body, Shortened, Shortening, eye, 
 from supple.robot.bodies.reduction import Structure, response
 from supple.robot.finite_elements.model import FeModel, Site, cleaned
 
-
 _HARD = 100.0  # m/s^2, ten times gravity: what is judged is felt at such accelerations
 _CARRIED = 10.0  # times its own inertia then: forces at the attachments of a body on a joint, which carries others
 _SHARED = 1 / 3  # of the same: at each attachment of a floating body, which hangs on three of them or more
-_FELT, _FELT_FLOATING = 1e-3, 5e-2  # change of a stiffness; few matrices are felt on a joint, a dozen and more on platforms
-_DUST = 1e-3  # of what is felt: single entries
+_FELT, _FELT_FLOATING = 1e-2, 5e-2  # change of a stiffness; on a joint few matrices are felt, on platforms a dozen and more
+_DUST = 1e-2  # of what is felt: single entries
 
 
 class SecondOrder:

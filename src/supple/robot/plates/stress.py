@@ -51,11 +51,8 @@ class PlateStress:
         x, y, g = (e @ w - height[:, None] * (k @ w) for e, k in zip(at.strain(), at.curvature(), strict=True))
         unit = (E / (1 - nu**2) * t * area)[:, None]
         N = unit * (x + nu * y), unit * (y + nu * x), unit * (1 - nu) / 2 * g
-        moving = self.shaped.fields.everywhere[0]
-        return sum(
-            (_products(N, f.x @ v, f.y @ v) for f in _slopes(moving, self.shaped.fields)),
-            np.zeros((w.shape[1], v.shape[1], v.shape[1])),
-        )
+        moving = _moving(self.shaped.fields.everywhere[0], self.shaped.fields)
+        return np.sum([_products(N, f.x @ v, f.y @ v) for f in moving], axis=0)
 
     def _rib(self, rib: Rib, origin: Array, w: Array, v: Array) -> Array:
         points, weights, cells, s = rib_line(self.loaded.space, rib, origin)
@@ -63,11 +60,8 @@ class PlateStress:
         along = [s[0] * f.x + s[1] * f.y for f in (at.u, at.v, at.p, at.s)]
         stretch = s[0] * along[0] + s[1] * along[1] - rib.offset * (s[0] * along[2] + s[1] * along[3])
         N = (rib.E * rib.section.area * weights)[:, None] * (stretch @ w)
-        none = np.zeros_like(N)
-        return sum(
-            (_products((N, none, none), (s[0] * f.x + s[1] * f.y) @ v, 0 * (f.y @ v)) for f in _slopes(moving, self.shaped.fields)),
-            np.zeros((w.shape[1], v.shape[1], v.shape[1])),
-        )
+        turned = s[0] ** 2 * N, s[1] ** 2 * N, s[0] * s[1] * N
+        return np.sum([_products(turned, f.x @ v, f.y @ v) for f in _moving(moving, self.shaped.fields)], axis=0)
 
     def _tied(self, tie: Tie, inner: Array, turns: Array) -> Array:
         """What holds a tied edge, on its turning."""
@@ -79,7 +73,8 @@ class PlateStress:
         return turning_forces(forces, arms, turns)
 
 
-def _slopes(at: Motion, fields: Fields) -> Sequence[Rows]:
+def _moving(at: Motion, fields: Fields) -> Sequence[Rows]:
+    """Displacements whose slopes count."""
     return (at.u, at.v, at.w) if fields.in_plane else (at.w,)
 
 
