@@ -220,7 +220,7 @@ def test_few_matrices_are_felt(folder: Path) -> None:
     ]
     body, markers = flexible_bodies(pipeline.describe(path, {"stiffening": "none"}))["body"]
     assert not body.shortened and not any(m.shortening for m in markers.values())
-    platform = pipeline.load("gough_stewart_plate").mechanism
+    platform = pipeline.load("gough_stewart_flexible").mechanism
     assert platform.platform is not None and not platform.frames[platform.platform].body.shortened
     assert not any(c.first.marker.shortening for c in platform.closures)
 

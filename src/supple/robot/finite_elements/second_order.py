@@ -25,8 +25,8 @@ from supple.robot.finite_elements.model import FeModel, Site, cleaned
 _HARD = 100.0  # m/s^2, ten times gravity: what is judged is felt at such accelerations
 _CARRIED = 10.0  # times its own inertia then: forces at the attachments of a body on a joint, which carries others
 _SHARED = 1 / 3  # of the same: at each attachment of a floating body, which hangs on three of them or more
-_FELT, _FELT_FLOATING = 1e-2, 5e-2  # change of a stiffness; on a joint few matrices are felt, on platforms a dozen and more
-_DUST = 1e-2  # of what is felt: single entries
+_FELT, _EVERY = 1e-2, 1e-6  # change of a stiffness of the body
+_DUST = 0.05  # of what is felt: single entries
 
 
 class SecondOrder:
@@ -39,8 +39,8 @@ class SecondOrder:
         held = None if root is None else s.site(root)
         self.response = response(Structure(s.M, s.stiffness, s.rigid, s.sites, held, np.zeros((0, len(s.rigid)))))
         self.V, self.K = V, body.K_ee.astype(float)
-        self.felt = _FELT_FLOATING if root is None and not every else _FELT
-        self.force = _HARD * float(body.mass) * (_SHARED if root is None and not every else _CARRIED)
+        self.felt = _EVERY if every else _FELT
+        self.force = _HARD * float(body.mass) * (_SHARED if root is None else _CARRIED)
         self.spin = _HARD / _radius(body)
 
     def at(self, sites: Sequence[Site]) -> list[tuple[Shortening, ...]]:
