@@ -1,7 +1,7 @@
 """A bar with a hole as a solid body of supple beside CalculiX (ccx): how loads at its end shift its frequencies.
 
-CalculiX loads the clamped bar with *STATIC in a step with NLGEOM and finds the frequencies of the stressed bar in a step with
-PERTURBATION. Needs ccx and supple[fe]; a minute. The numbers of CalculiX stand in tests/data/calculix_stress.json.
+CalculiX loads the clamped bar with *STATIC in a step with NLGEOM and finds the frequencies of the stressed bar in a step
+with PERTURBATION. Needs ccx and supple[fe]; a minute. The numbers of CalculiX stand in tests/data/calculix_stress.json.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ def flat(fine: int) -> tuple[np.ndarray, np.ndarray]:
                 corners = ((i, j), (i + 1, j), (i + 1, j + 1), (i, j + 1))
                 blocks.append([(x0 + along * a / (2 * fine), -half + WIDTH * b / fine) for a, b in corners])
     places, number = np.unique(np.array(blocks).reshape(-1, 2).round(9), axis=0, return_inverse=True)
-    return places + [LENGTH / 2, 0.0], number.reshape(-1, 4)
+    return places + np.array([LENGTH / 2, 0.0]), number.reshape(-1, 4)
 
 
 def _around(k: int, i: float, j: float, fine: int, half: float) -> tuple[float, float]:

@@ -125,12 +125,15 @@ def _spinning(model: Model, rate: float) -> float:
 def test_floating_bodies_are_loaded_too(folder: Path, method: str) -> None:
     """A bar hung on one end and pulled at the other, as a platform with shapes about its centre; against Ritz' method."""
     bar = SOLID.replace("root: root,", "origin: centre, stiffening: second_order,")
-    text = HEAD.replace("BODY", bar.replace("craig_bampton: {modes: 5}", f"{method}: {{modes: 8}}")) + """
+    text = (
+        HEAD.replace("BODY", bar.replace("craig_bampton: {modes: 5}", f"{method}: {{modes: 8}}"))
+        + """
 links: {pin: {parent: base, at: [-0.5, 0, 0], joint: universal, axis: [y, z], q: [fy, fz]}}
 closures: {foot: {joint: fixed, from: {link: pin}, to: {link: platform, on: root}}}
 platform: {body: body}
 points: {end: {link: platform, on: end}}
 """
+    )
     model, pull = model_of(folder, text), np.pi**2 * bending("solid")[0]
     found = modes(model, {}, count=4, loads={"end": [pull, 0, 0]}).frequencies_hz
     wanted = np.sort(np.r_[_hung(bars.Y, bars.Z, pull), _hung(bars.Z, bars.Y, pull)])
@@ -232,9 +235,7 @@ def test_written_bodies_keep_it(folder: Path) -> None:
     write_body(body, markers, folder / "body.npz")
     again, marked = read_body(folder / "body.npz")
     assert again.stiffens and len(again.shortened) == len(body.shortened)
-    whole, read = (
-        first(model_of(folder, robot(arm, "free")), [-300, 0, 0]) for arm in (SOLID, "{fe: {file: body.npz}}")
-    )
+    whole, read = (first(model_of(folder, robot(arm, "free")), [-300, 0, 0]) for arm in (SOLID, "{fe: {file: body.npz}}"))
     assert read == pytest.approx(whole, rel=1e-9)
     without = model_of(folder, robot("{fe: {file: body.npz, stiffening: none}}", "free"))
     assert first(without, [-300, 0, 0]) > 1.1 * whole
@@ -244,7 +245,7 @@ def test_written_bodies_keep_it(folder: Path) -> None:
 
 
 def test_matrices_without_stresses_are_named(folder: Path) -> None:
-    """CalculiX' matrices hold no stresses: a loaded body says so, an unloaded one has nothing to say, none is not refused."""
+    """CalculiX' matrices hold no stresses: a loaded body says so, an unloaded one has nothing to say."""
     arm = bars.FORMS["calculix"]
     model = model_of(folder, robot(arm, "free"))
     assert modes(model, {}, count=1).notices == ()
