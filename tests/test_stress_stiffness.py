@@ -183,8 +183,8 @@ def test_a_bar_with_a_hole_beside_calculix(folder: Path) -> None:
     given = json.loads((DATA / "calculix_stress.json").read_text())
     bench = _bench()
     own = bench.mesh(given["fine"])
-    (folder / "bar.inp").write_text(bench.deck(*own))
-    model = model_of(folder, bench.ROBOT)
+    (folder / "hole.inp").write_text(bench.deck(*own))
+    model = model_of(folder, bench.ROBOT.replace("bar.inp", "hole.inp"))
     stored = {name: np.array(f[:2]) for name, f in given["frequencies_hz"].items()}
 
     def found(force: Any) -> Any:
