@@ -110,7 +110,7 @@ def test_a_motion_by_three_formulations() -> None:
     """--motion simulates with each formulation at every tolerance: each takes its own steps, and differences shrink."""
     shown = run(
         "compare", "five_bar_elastic", "--no-time", "--only", "lagrange", "--only", "scdd", "--motion", "line", "--duration",
-        "0.2 s", "--tol", "1e-5", "--tol", "1e-3", "--json",
+        "0.2 s", "--tol", "1e-7", "--tol", "1e-5", "--json",
     )  # fmt: skip
     assert shown.exit_code == 0, shown.output
     reference, *others = json.loads(shown.stdout)["rows"]
@@ -118,7 +118,7 @@ def test_a_motion_by_three_formulations() -> None:
     for row in others:
         coarse, fine = row["moved"]
         assert row["integrated"].startswith("4 of 6 coordinates, ")
-        assert (coarse["tolerance"], fine["tolerance"]) == (1e-3, 1e-5)
+        assert (coarse["tolerance"], fine["tolerance"]) == (1e-5, 1e-7)
         assert coarse["steps"] < fine["steps"] != reference["moved"][1]["steps"]
         assert 0 < fine["differences"]["acceleration"] < 0.5 * coarse["differences"]["acceleration"]
         assert fine["closure"] < 1e-5 and fine["differences"]["position"] < 1e-5
