@@ -33,7 +33,7 @@ from supple.simulation.simulator import Simulator, simulator
 
 BAR, EQUAL, ROUNDS = 20.0, 0.01, 5
 EVERY, FINEST = 2e-3, 1e-3  # s between samples of the sweeps, and of the reference and the trapezoidal motion
-TOLERANCES = (5e-4, 1e-3, 1.5e-3, 2e-3, 3e-3, 5e-3)
+TOLERANCES = (1e-3, 3e-3, 1e-2, 3e-2, 6e-2, 1e-1)
 STEPS = (1e-3, 2e-3, 2.5e-3, 3.125e-3, 4e-3, 5e-3)
 FINE = Settings(method="gauss", tolerance=1e-9)
 FINE_STEP = 1.25e-4  # s, which divides all STEPS
