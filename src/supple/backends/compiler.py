@@ -27,7 +27,7 @@ from pathlib import Path
 
 from supple.errors import BackendError
 
-FLAGS = ("-std=c99", "-O3", "-ffp-contract=off", "-fno-math-errno", "-fno-trapping-math")
+FLAGS = ("-std=c99", "-O2", "-ffp-contract=off", "-fno-math-errno", "-fno-trapping-math")
 _LIBRARY = ("-shared", "-fvisibility=hidden") + (() if os.name == "nt" else ("-fPIC",))
 _TUNING = (("-march=native",), ("-mcpu=native",), ())  # the first the compiler takes
 _SUFFIX = ".dll" if os.name == "nt" else ".so"
