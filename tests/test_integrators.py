@@ -191,7 +191,7 @@ STEPS = {  # small enough for the asymptotic order, large enough to stay above r
         "radau": (1e-2, 5e-3, 2.5e-3),
     },
     "prescribed": {
-        "generalised_alpha": (2e-4, 1e-4, 5e-5), "gauss": (2e-3, 1e-3, 5e-4), "dormand_prince": (4e-4, 2e-4, 1e-4),
+        "generalised_alpha": (2e-4, 1e-4, 5e-5), "gauss": (1e-3, 7e-4, 5e-4), "dormand_prince": (1e-4, 7e-5, 5e-5),
         "radau": (1e-3, 5e-4, 2.5e-4),
     },
     "torque": {
