@@ -18,8 +18,10 @@ from scipy import sparse
 
 from supple.errors import SuppleError
 from supple.robot.bodies.record import Array
+from supple.robot.finite_elements.matlab_files import read_variables
+from supple.robot.finite_elements.matrix_market import read_market
 from supple.robot.finite_elements.mesh_files import LARGEST, checked_file
-from supple.robot.finite_elements.nodal import MOST, NodalModel, check_model
+from supple.robot.finite_elements.nodal import NodalModel, check_model
 
 Matrix = Any
 
@@ -37,11 +39,7 @@ def read_arrays(path: Path) -> dict[str, Array]:
     except SuppleError:
         raise
     except Exception as error:
-        raise SuppleError(f"{path.name}: is not a whole npz file: {_short(error)}") from error
-
-
-def _short(error: Exception) -> str:
-    return " ".join(str(error).split())[:120] or type(error).__name__
+        raise SuppleError(f"{path.name}: is not a whole npz file of numbers; it is cut off or broken") from error
 
 
 def from_arrays(data: Mapping[str, Array], file: str) -> NodalModel:
@@ -71,9 +69,9 @@ def from_arrays(data: Mapping[str, Array], file: str) -> NodalModel:
             return check_model(NodalModel(labels, xyz, node, component, None, None, modes, squares), file)
         made = NodalModel(labels, xyz, node, component, _matrix(data, "M", n, file), _matrix(data, "K", n, file))
     except KeyError as error:
-        raise SuppleError(f"{file}: has no array {error}; it has {', '.join(sorted(data)) or 'none'}") from error
+        raise SuppleError(f"{file}: has no array {error}") from error
     except (TypeError, ValueError) as error:
-        raise SuppleError(f"{file}: its arrays cannot be used: {_short(error)}") from error
+        raise SuppleError(f"{file}: its arrays are no numbers, or do not belong together") from error
     return check_model(made, file)
 
 
@@ -148,39 +146,15 @@ def write_model(model: NodalModel, path: Path) -> Path:
 
 def read_matlab(path: Path) -> NodalModel:
     """M, K and nodes of a MATLAB file (up to version 7.2)."""
-    checked_file(path)
-    from scipy.io import loadmat
-
-    try:
-        data = {k: v for k, v in loadmat(path).items() if not k.startswith("__")}
-    except NotImplementedError as error:
-        raise SuppleError(f"{path.name}: is of MATLAB version 7.3; save it with -v7") from error
-    except Exception as error:
-        raise SuppleError(f"{path.name}: cannot be read as a MATLAB file: {_short(error)}") from error
-    return from_arrays(data, path.name)
+    return from_arrays(read_variables(path), path.name)
 
 
 def read_matrix_market(stiffness: Path, mass: Path | None, nodes: Path | None) -> NodalModel:
     """K and M from MatrixMarket files and nodes from a table."""
     if mass is None or nodes is None:
         raise SuppleError(f"{stiffness.name}: a MatrixMarket stiffness needs mass: (its mass matrix) and nodes: (a table)")
-    data = {"K": _market(stiffness), "M": _market(mass), "nodes": read_table(nodes)}
+    data = {"K": read_market(stiffness), "M": read_market(mass), "nodes": read_table(nodes)}
     return from_arrays(data, stiffness.name)
-
-
-def _market(path: Path) -> Matrix:
-    checked_file(path)
-    from scipy.io import mminfo, mmread
-
-    try:
-        rows, columns, *_ = mminfo(path)
-        if rows > MOST or rows != columns:
-            raise SuppleError(f"{path.name}: is {rows} x {columns}; a square matrix of at most {MOST} rows is needed")
-        return sparse.csr_matrix(mmread(path))
-    except SuppleError:
-        raise
-    except Exception as error:
-        raise SuppleError(f"{path.name}: cannot be read as MatrixMarket: {_short(error)}") from error
 
 
 def read_table(path: Path) -> Array:
@@ -196,7 +170,7 @@ def read_table(path: Path) -> Array:
         except ValueError as error:
             if not rows and number == 1:
                 continue  # a heading
-            raise SuppleError(f"{path.name}:{number}: {line.strip()[:40]!r} is no row of numbers") from error
+            raise SuppleError(f"{path.name}:{number}: is no row of numbers") from error
         if len(rows[-1]) != len(rows[0]):
             raise SuppleError(f"{path.name}:{number}: has {len(rows[-1])} numbers where the rows before have {len(rows[0])}")
     if not rows:
