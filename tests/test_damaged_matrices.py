@@ -35,7 +35,9 @@ def test_market_by_hand(tmp_path: Path) -> None:
     assert np.array_equal(market(tmp_path, head + "array real general\n% by columns\n2 2\n1\n3\n2\n4\n"), B)
     assert np.array_equal(market(tmp_path, head + "array integer symmetric\n2 2\n1\n3\n4\n"), [[1, 3], [3, 4]])
     assert np.array_equal(market(tmp_path, head + "coordinate pattern general\n2 2 1\n2 1\n"), [[0, 0], [1, 0]])
-    assert np.array_equal(market(tmp_path, head + "coordinate real symmetric\n2 2 2\n\n1 2 1.5D1\n1 1 -.5\n"), [[-0.5, 15], [15, 0]])
+    assert np.array_equal(
+        market(tmp_path, head + "coordinate real symmetric\n2 2 2\n\n1 2 1.5D1\n1 1 -.5\n"), [[-0.5, 15], [15, 0]]
+    )
 
 
 @pytest.mark.parametrize(
@@ -74,7 +76,14 @@ def test_market_cut_at_every_byte(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("compressed", [False, True])
 def test_matlab_as_scipy_writes_it(tmp_path: Path, compressed: bool) -> None:
-    given = {"K": sparse.csc_matrix(A), "M": A, "small": np.array([[3]], dtype=np.int8), "z": B + 2j, "text": "a", "s": {"a": 1}}
+    given = {
+        "K": sparse.csc_matrix(A),
+        "M": A,
+        "small": np.array([[3]], dtype=np.int8),
+        "z": B + 2j,
+        "text": "a",
+        "s": {"a": 1},
+    }
     savemat(tmp_path / "b.mat", given, do_compression=compressed)
     found = read_variables(tmp_path / "b.mat")
     assert sorted(found) == ["K", "M", "small", "z"]  # texts and structures are passed over

@@ -49,13 +49,13 @@ def motion(name: str, duration: float, drives: dict[str, str], **parts: Any) -> 
 # A ball joint that is free: the heavy top ---------------------------------------------------------------------------
 
 MASS, CENTRE, WEIGHT = 2.0, np.array([0.02, -0.03, 0.25]), np.array([0, 0, -2.0 * 9.81])
-INERTIA = np.array([[0.02, 0.002, 0], [0.002, 0.03, -0.001], [0, -0.001, 0.01]])  # about the centre of mass
+INERTIA = np.array([[0.02, 0.002, 0], [0.002, 0.03, -0.001], [0, -0.001, 0.012]])  # about the centre of mass
 TOP = """
 name: top
 space: spatial
 gravity: [0, 0, -9.81]
 bodies:
-  top: {rigid: {mass: 2, centre: [0.02, -0.03, 0.25], inertia: {xx: 0.02, yy: 0.03, zz: 0.01, xy: 0.002, yz: -0.001}}}
+  top: {rigid: {mass: 2, centre: [0.02, -0.03, 0.25], inertia: {xx: 0.02, yy: 0.03, zz: 0.012, xy: 0.002, yz: -0.001}}}
 links:
   top: {parent: base, joint: spherical, q: s, body: top}
 points:

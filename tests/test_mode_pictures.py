@@ -79,7 +79,8 @@ def test_a_drawing_moves_as_the_points_do() -> None:
     space: planar
     links:
       mass: {parent: base, joint: fixed, stiffness: {y: 100}, body: {rigid: {mass: 4}}}
-      arm: {parent: mass, at: [1, 0, 0], joint: fixed, stiffness: {rz: 10}, body: {rigid: {mass: 0, inertia: {zz: 0.1}}}}
+      arm: {parent: mass, at: [1, 0, 0], joint: fixed, stiffness: {rz: 10},
+            body: {rigid: {mass: 0, inertia: {zz: 0.1}, unphysical: allowed}}}
     """
     found = modes(build(text))
     assert 2 * np.pi * found.frequencies_hz == pytest.approx([5, 10])

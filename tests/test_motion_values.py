@@ -242,7 +242,7 @@ def test_columns_of_a_table_are_in_their_units(tmp_path: Path) -> None:
         ("t [mm],slide", "must be a time"),
         ("t,P.fx [N m]", "must be a force"),
         ("t,tau turn [N]", "must be a torque"),
-        ("t,slide [furlong]", "does not know 'furlong'"),
+        ("t,slide [furlong]", "its unit is not known"),
     ],
 )
 def test_columns_in_wrong_units_are_refused(header: str, words: str, tmp_path: Path) -> None:

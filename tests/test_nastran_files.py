@@ -255,7 +255,7 @@ def test_grids_in_every_format(tmp_path: Path) -> None:
         1: [1.0, 0.2, 35.0], 2: [4.0, 5.0, 6.0], 3: [-0.0125, 2.0, 3.0], 4: [1.0, 0.5, 20.0],
     }  # fmt: skip
     path.write_text("BEGIN BULK\nINCLUDE 'no.inc'\n")
-    with pytest.raises(SuppleError, match=r"grids\.bdf:2: the included file no\.inc"):
+    with pytest.raises(SuppleError, match=r"grids\.bdf:2: the file to include is not there"):
         read_grids(path)
 
 
@@ -303,8 +303,8 @@ def test_axes_as_pyyeti_has_them(tmp_path: Path) -> None:
         ("CORD2R,7,7,0.,0.,0.,0.,0.,1.\n,1.,0.,0.\nGRID,1,7,0.,0.,0.", "defined by itself"),
         ("CORD2R,7,,0.,0.,0.,0.,0.,1.\n,0.,0.,2.\nGRID,1,7,0.,0.,0.", "lie on a line"),
         ("GRID,1,,0.,0.,0.\nBEGIN SUPER=1\nGRID,2", r"d\.bdf:2: BEGIN SUPER"),
-        ("GRID,1,,0.,zero,0.", r"d\.bdf:1: 'zero' is no number"),
-        ("GRID,one", "where a whole number is needed"),
+        ("GRID,1,,0.,zero,0.", r"d\.bdf:1: a number is broken"),
+        ("GRID,one", "GRID needs a whole number"),
     ],
 )
 def test_bulk_data_that_cannot_be_used(tmp_path: Path, text: str, words: str) -> None:

@@ -290,7 +290,7 @@ def test_what_is_no_file(tmp_path: Path) -> None:
         (tmp_path / "none.yaml", "no such file; 'supple robots' lists the gallery"),
         (tmp_path / ("x" * 300 + ".yaml"), "cannot be read"),
         (tmp_path / "a\0b.yaml", "cannot be read"),
-        (Path("/dev/zero"), "is larger than"),
+        (Path("/dev/zero"), "it is a device or a pipe; give a regular file"),
     ):
         with pytest.raises(RobotFileError, match=re.escape(says)) as caught:
             read_text(path)

@@ -227,7 +227,7 @@ def test_solids_that_are_not_read_are_not_lost(tmp_path: Path) -> None:
         ("*NODE\n1, 0, 0, 0\n*INCLUDE, INPUT=mesh.inp\n", r"m\.inp:3: .*names no file that can be included"),
         ("*NODE\n1, 0, 0, 0\n1, 1, 0, 0\n", r"m\.inp:3: node 1 is given twice"),
         ("*NODE\n1, 0, 0, 0\n*ELEMENT, TYPE=S4\n1, 1, 1, 1, 1\n", "it has no solid cells"),
-        ("*NODE\n1, 0, 0, 0\n*ELEMENT, TYPE=C3D4\n1, 1, a, 3, 4\n", r"m\.inp:4: .* is no element"),
+        ("*NODE\n1, 0, 0, 0\n*ELEMENT, TYPE=C3D4\n1, 1, a, 3, 4\n", r"m\.inp:4: is no element"),
     ],
 )
 def test_decks_that_cannot_be_used(tmp_path: Path, text: str, words: str) -> None:

@@ -59,9 +59,9 @@ def locate(robot: str | Path) -> Path:
     return path
 
 
-def describe(robot: str | Path, settings: Mapping[str, Any] | None = None) -> Description:
-    """The Description of a gallery robot or a robot file."""
-    return read(locate(robot), settings)
+def describe(robot: str | Path, settings: Mapping[str, Any] | None = None, *, allow_outside: bool = False) -> Description:
+    """The Description of a gallery robot or a robot file; files that it names lie in its folder unless `allow_outside`."""
+    return read(locate(robot), settings, allow_outside=allow_outside)
 
 
 def point_at_home(description: Description) -> Callable[[str, str | None], tuple[float, ...]]:
@@ -84,9 +84,10 @@ def load(
     *,
     rigid: bool = False,
     formulation: str = "newton_euler",
+    allow_outside: bool = False,
 ) -> Model:
     """The Model of a gallery robot or a robot file, with parameters changed by `settings`."""
-    mechanism = assemble(describe(robot, settings), rigid)
+    mechanism = assemble(describe(robot, settings, allow_outside=allow_outside), rigid)
     if formulation not in FORMULATIONS:
         raise SuppleError(f"there is no formulation {formulation!r}; choose one of {', '.join(FORMULATIONS)}")
     try:

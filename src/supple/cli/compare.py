@@ -104,7 +104,7 @@ def _motions(
     from supple.simulation.simulator import simulator
 
     description = pipeline.describe(robot, settings)
-    read = read_motion(description, motion, pipeline.point_at_home(description))
+    read = read_motion(description, motion, pipeline.point_at_home(description), duration)
     made: dict[str, list[Simulation] | str] = {}
     wanted = sorted(tolerances, reverse=True)
     for name in formulations:

@@ -15,6 +15,7 @@ import click
 from supple.cli.compare import compare
 from supple.cli.motion import inverse, simulate
 from supple.cli.options import (
+    allow_outside_option,
     assembly_option,
     at_option,
     json_option,
@@ -33,6 +34,11 @@ if TYPE_CHECKING:
 
 class _Group(click.Group):
     """Errors meant for the user become one line each and exit code 2; unlikely values a line each, once."""
+
+    def add_command(self, cmd: click.Command, name: str | None = None) -> None:
+        if any(p.name == "robot" for p in cmd.params):  # verbs that read a robot file
+            allow_outside_option(cmd)
+        super().add_command(cmd, name)
 
     def invoke(self, ctx: click.Context) -> Any:
         try:

@@ -191,7 +191,7 @@ def _made(
     from supple.simulation.simulator import simulator
 
     description = pipeline.describe(robot, settings)
-    read = read_motion(description, motion, pipeline.point_at_home(description))
+    read = read_motion(description, motion, pipeline.point_at_home(description), duration)
     if prescribed:
         if read.path is None:
             raise SuppleError(f"{read.name!r} has no path of the actuators, platform or a point to follow")

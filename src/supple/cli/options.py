@@ -56,6 +56,17 @@ def pose_numbers(mechanism: Mechanism, at: dict[str, Value]) -> dict[str, float]
     return {name: float(value.number) for name, value in at.items()}
 
 
+def _allow_outside(context: click.Context, option: click.Parameter, given: bool) -> None:
+    from supple.robot.named_files import outside_allowed
+
+    if given:
+        context.with_resource(outside_allowed())
+
+
+allow_outside_option = click.option(
+    "--allow-outside", is_flag=True, expose_value=False, callback=_allow_outside,
+    help="Files that the robot or motion file names may lie outside its folder.",
+)  # fmt: skip
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON for machines.")
 set_option = click.option(
     "--set",

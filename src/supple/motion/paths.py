@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from supple.errors import SuppleError
 from supple.motion.profiles import quintic, straight
 from supple.motion.sampling import State, distinct, sampled
-from supple.motion.signals import PER_TURN
+from supple.motion.signals import MOST_KNOTS, PER_TURN
 from supple.motion.trajectory import Array, Trajectory
 
 FEWEST = 4  # samples of an interpolated curve
@@ -58,11 +58,12 @@ def circle(
     turns: float = 1.0,
     start: float = 0.0,
     run_up: float | None = None,
+    until: float | None = None,
 ) -> Trajectory:
     """centre + first cos(angle) + second sin(angle), from rest to rest, at the angular rate (rad/s) in between.
 
     The angle starts at `start` and makes `turns` turns in all; its rate rises by 3 u^2 - 2 u^3 within `run_up` seconds
-    (default: a quarter turn at full rate) and falls alike."""
+    (default: a quarter turn at full rate) and falls alike. No more of it is made than the time `until` asks for."""
     law = _turning(abs(rate), 2 * math.pi * turns, run_up, start)
     c, e1, e2 = (np.asarray(v, dtype=float) for v in (centre, first, second))
 
@@ -73,9 +74,18 @@ def circle(
         across = e1 * cos + e2 * sin
         return c + across, w * along, wd * along - w**2 * across
 
-    inner = [np.linspace(a, b, 3 + int(PER_TURN * abs(rate) * (b - a) / 2 / math.pi)) for a, b in _spans(law.knots)]
+    spans = [(a, b) for a, b in _spans(law.knots) if until is None or a <= until]
+    inner = [_knots(a, b, 3 + int(PER_TURN * abs(rate) * (b - a) / 2 / math.pi), until) for a, b in spans]
     size = float(np.linalg.norm(e1) + np.linalg.norm(e2)) / 2 * rate**2
     return sampled(names, exact, distinct(np.concatenate(inner)), lambda t: np.full((t.size, len(names)), size))
+
+
+def _knots(a: float, b: float, count: int, until: float | None) -> Array:
+    """So many times from a to b, or those of them up to the second after `until`."""
+    needed = count if until is None else min(count, int((until - a) / (b - a) * (count - 1)) + 3)
+    if needed > MOST_KNOTS:
+        raise SuppleError("the circle has too many turns to follow; take fewer turns, or a shorter duration")
+    return np.linspace(a, b, count) if needed == count else a + (b - a) / (count - 1) * np.arange(needed)
 
 
 def _turning(rate: float, whole: float, run_up: float | None, start: float) -> Trajectory:

@@ -21,6 +21,7 @@ from supple.motion.written_signals import signal
 from supple.robot import motions as spec
 from supple.robot.assemble import assemble
 from supple.robot.mechanism import Mechanism
+from supple.robot.named_files import files_below
 from supple.robot.reader import Description, read
 from supple.robot.skeleton import PLANES
 from supple.robot.structure import structure_problems
@@ -38,15 +39,19 @@ GAINS = {
 ERROR_GAINS = {"kp": "angular acceleration", "kd": "rate", "ki": "angular jerk"}  # of the computed torque's error
 
 
-def read_motion(robot: Description | str | Path, motion: str | Path, at_home: PointAtHome | None = None) -> Motion:
+def read_motion(
+    robot: Description | str | Path, motion: str | Path, at_home: PointAtHome | None = None, duration: float | None = None
+) -> Motion:
     """The Motion of a robot: by its name in the robot file, or from a motion file (.yaml) or table (.csv).
 
-    `at_home` says where a point is at home: motions in the space of a point that do not say where they start need it."""
+    `at_home` says where a point is at home: motions in the space of a point that do not say where they start need it.
+    Of a circle no more is made than `duration` (s) asks for."""
     description = robot if isinstance(robot, Description) else read(Path(robot))
     written = description.robot.motions
     if str(motion) in written:
         tree, path = description.tree, ("motions", str(motion))
-        return _read(description, written[str(motion)], tree, path, str(motion), Path(tree.file).parent, at_home)
+        folder = description.folder or Path()
+        return _read(description, written[str(motion)], tree, path, str(motion), folder, at_home, duration)
     file = Path(motion)
     if file.suffix.lower() not in (".yaml", ".yml", ".csv"):
         known = ", ".join(written) or "none"
@@ -58,7 +63,7 @@ def read_motion(robot: Description | str | Path, motion: str | Path, at_home: Po
     if file.suffix.lower() == ".csv":
         return _table_motion(description, file)
     tree, made = _motion_file(description, file)
-    return _read(description, made, tree, (), file.stem, file.parent, at_home)
+    return _read(description, made, tree, (), file.stem, file.parent, at_home, duration)
 
 
 def _motion_file(description: Description, file: Path) -> tuple[Tree, spec.Motion]:
@@ -79,6 +84,7 @@ def _motion_file(description: Description, file: Path) -> tuple[Tree, spec.Motio
 def _table_motion(description: Description, file: Path) -> Motion:
     """A CSV table alone: a motion of the joints, or of the platform if its columns are the platform's coordinates."""
     mechanism = _mechanism(description)
+    file = file.resolve() if file.is_symlink() else file
     platform = {c.name for c in mechanism.coordinates if c.kind == "platform"}
     first = next((s for s in read_text_head(file).splitlines() if s.strip() and not s.startswith("#")), "")
     columns = {c.partition("[")[0].strip() for c in first.replace(";", ",").replace("\t", ",").split(",")}
@@ -102,13 +108,14 @@ def read_text_head(file: Path, most: int = 100_000) -> str:
 
 def _read(
     description: Description, written: spec.Motion, tree: Tree, path: Path_, name: str, folder: Path,
-    at_home: PointAtHome | None = None,
+    at_home: PointAtHome | None = None, asked: float | None = None,
 ) -> Motion:  # fmt: skip
     robot = description.robot
     legs = {template: leg.count for template, leg in robot.legs.items()}
     scope = Scope(tree)
     setting = Setting(_mechanism(description), robot.plane, description.parameters, scope, folder, legs, at_home)
-    made = _Reader(setting, written, path, name).motion()
+    with files_below(folder, description.outside):
+        made = _Reader(setting, written, path, name).motion(asked)
     if scope.problems or made is None:
         raise RobotFileError(scope.problems)
     return made
@@ -142,13 +149,16 @@ class _Reader:
     def note(self, text: str, *path: Any) -> None:
         self.setting.note((*self.path, *path), text)
 
-    def motion(self) -> Motion | None:
-        """The whole motion, or None with its problems noted."""
+    def motion(self, asked: float | None = None) -> Motion | None:
+        """The motion, or None with its problems noted; what follows after the time `asked` for may be left out."""
         self.check_names()
         start = self.given_start()
         duration = self.given_duration()
         paths = Paths(self.setting, self.known, WHAT[self.space], self.defaults() | start, self.path)
-        path = paths.read(self.written, duration)
+        once = self.setting.number(self.written.repeat, "number", (*self.path, "repeat")) == 1
+        whole = self.written.loads or self.written.torques  # signals may last as long as the path
+        ends = [t for t in (duration, asked if once and not whole else None) if t is not None]
+        path = paths.read(self.written, duration, min(ends, default=None))
         table = self.table()
         if table is not None:
             path = self.columns(table, self.known, interpolated)

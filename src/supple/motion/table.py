@@ -18,11 +18,11 @@ from supple.errors import RobotFileError
 from supple.motion.channels import hint
 from supple.motion.trajectory import Array
 from supple.robot.fields import Q
+from supple.robot.named_files import file_fault
 from supple.robot.quantity import QuantityError, evaluate, parse
 from supple.robot.values import check
 from supple.robot.yaml_tree import shown
 
-LARGEST = 200_000_000  # bytes
 MOST_PROBLEMS = 20
 TIME = "t"
 _HEADER = re.compile(r"^\s*(.*?)\s*(?:\[([^\]]*)\])?\s*$")
@@ -61,10 +61,10 @@ def read_table(path: Path, dimensions: Mapping[str, str], robot: str) -> Table:
         dimension = "time" if name == TIME else dimensions.get(name)
         if dimension is None:
             known = [TIME, *dimensions]
-            problems.append(f"{where}: {robot} has no channel {shown(name)!r}; {hint(name, known)}")
-        scales.append(_scale(unit, dimension or "any", f"{where} ({shown(name)})", problems))
+            problems.append(f"{where}: {robot} has no channel of this name; {hint(name, known)}")
+        scales.append(_scale(unit, dimension or "any", where if dimension is None else f"{where} ({name})", problems))
     for name in sorted({n for n in names if names.count(n) > 1}):
-        problems.append(f"{file}:{line}: there are two columns {shown(name)!r}; remove one")
+        problems.append(f"{file}:{line}: columns {_places(name, names)} have the same name; remove one")
     if TIME not in names:
         problems.append(
             f"{file}:{line}: there is no column t; the first line names the columns, such as t,{_example(dimensions)}"
@@ -94,18 +94,17 @@ def _replayed(rows: list[tuple[int, list[str]]], dimensions: Mapping[str, str], 
             kept[k] = f"{name} [{unit}]"
         elif what == "tau":
             advice = "give the result of a single run of this robot"
-            raise RobotFileError([f"{file}:{line}: column {k + 1}: there is no actuator {shown(label)!r}; {advice}"])
+            raise RobotFileError([f"{file}:{line}: column {k + 1}: there is no actuator of this name; {advice}"])
     return [(line, list(kept.values()))] + [(number, [cells[k] for k in kept]) for number, cells in rows[1:]]
 
 
 def _rows(path: Path, file: str) -> list[tuple[int, list[str]]]:
     """Line numbers and cells of every line that is neither empty nor a comment."""
+    fault = file_fault(path)
+    if fault is not None:
+        raise RobotFileError([f"{file}:1: {fault}"])
     try:
-        if path.stat().st_size > LARGEST:
-            raise RobotFileError([f"{file}:1: is larger than {LARGEST // 1_000_000} MB; take fewer samples"])
         text = path.read_text(encoding="utf-8-sig")
-    except FileNotFoundError as error:
-        raise RobotFileError([f"{file}:1: no such file"]) from error
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or "it is not UTF-8 text"
         raise RobotFileError([f"{file}:1: cannot be read: {reason}"]) from error
@@ -117,7 +116,11 @@ def _rows(path: Path, file: str) -> list[tuple[int, list[str]]]:
     try:
         return [(number, next(csv.reader([s], delimiter=delimiter))) for number, s in lines]
     except csv.Error as error:
-        raise RobotFileError([f"{file}:1: is not a CSV table: {error}"]) from error
+        raise RobotFileError([f"{file}:1: is not a CSV table: a cell is too long or its quotes are broken"]) from error
+
+
+def _places(name: str, names: list[str]) -> str:
+    return " and ".join(str(k + 1) for k, n in enumerate(names) if n == name)
 
 
 def _scale(unit: str | None, dimension: str, where: str, problems: list[str]) -> float:
@@ -126,10 +129,14 @@ def _scale(unit: str | None, dimension: str, where: str, problems: list[str]) ->
         return 1.0
     try:
         value = evaluate(parse(f"1 {unit}"), {})
+    except (QuantityError, TypeError, OverflowError):
+        problems.append(f"{where}: its unit is not known; write it in brackets, such as [mm] or [N m]")
+        return 1.0
+    try:
         check(value, Q(dimension))
         return float(value.number)
     except (QuantityError, TypeError, OverflowError) as error:
-        problems.append(f"{where}: the unit [{shown(unit)}] {error}")
+        problems.append(f"{where}: its unit {error}")
         return 1.0
 
 
@@ -148,7 +155,7 @@ def _numbers(rows: list[tuple[int, list[str]]], names: list[str], file: str) -> 
         for j, text in enumerate(cells):
             data[k, j] = x = _number(text)
             if not math.isfinite(x):
-                what = "is missing" if not text.strip() else f"{shown(text.strip(), 30)!r} is not a finite number"
+                what = "is missing" if not text.strip() else "is not a finite number"
                 problems.append(f"{file}:{line}: column {j + 1} ({shown(names[j])}): {what}")
         if len(problems) >= MOST_PROBLEMS:
             break

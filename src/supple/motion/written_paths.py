@@ -31,14 +31,14 @@ class Paths:
         self.start = start
         self.path = path
 
-    def read(self, motion: spec.Motion, duration: float | None) -> Trajectory | None:
-        """The path a motion writes, or None; its problems are noted."""
+    def read(self, motion: spec.Motion, duration: float | None, until: float | None = None) -> Trajectory | None:
+        """The path a motion writes, or None; its problems are noted. What follows after `until` may be left out."""
         if motion.moves is not None:
             return self.moves(motion.moves)
         if motion.waypoints is not None:
             return self.waypoints(motion.waypoints, motion.through)
         if motion.circle is not None:
-            return self.circle(motion.circle)
+            return self.circle(motion.circle, until)
         if motion.signals is not None:
             return self.signals(motion.signals, duration)
         return None
@@ -135,7 +135,7 @@ class Paths:
             self.setting.note((*self.path, "waypoints"), str(error))
             return None
 
-    def circle(self, circle: spec.Circle) -> Trajectory | None:
+    def circle(self, circle: spec.Circle, until: float | None) -> Trajectory | None:
         setting, path = self.setting, (*self.path, "circle")
         names = self.circle_channels(circle, path)
         if len(names) != len(circle.centre):
@@ -156,7 +156,7 @@ class Paths:
         )
         run_up = None if circle.run_up is None else setting.number(circle.run_up, "time", (*path, "run_up"))
         try:
-            return paths.circle(names, centre, radius * first, radius * second, rate, turns, start, run_up)
+            return paths.circle(names, centre, radius * first, radius * second, rate, turns, start, run_up, until)
         except SuppleError as error:
             setting.note(path, str(error))
             return None

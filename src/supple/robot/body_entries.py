@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from numbers import Real
 from typing import Annotated, Any, Literal
 
+import numpy as np
 from pydantic import Field, StringConstraints
 
 from supple.robot.fields import Direction, Length, Model, Name, Q, Ratio, Size, Vector, one_of
+from supple.robot.physical import FURTHEST_TIED, inertia_fault, mass_fault
 
 
 class Rayleigh(Model):
@@ -36,9 +39,17 @@ class Inertia(Model):
     xz: Annotated[Any, Q("inertia")] = 0
     yz: Annotated[Any, Q("inertia")] = 0
 
+    def matrix(self) -> Any:
+        """The entries as a symmetric matrix (3 x 3)."""
+        return np.array(
+            [[self.xx, self.xy, self.xz], [self.xy, self.yy, self.yz], [self.xz, self.yz, self.zz]], dtype=object
+        )
+
 
 class Rigid(Model):
-    """A rigid body: centre and inertia about it, or first moments and inertia about the link's origin."""
+    """A rigid body: centre and inertia about it, or first moments and inertia about the link's origin.
+
+    Inertia that no body has is refused, unless `unphysical: allowed` says that it is meant."""
 
     mass: Annotated[Any, Q("mass", least=0)]
     centre: Vector | None = None
@@ -47,6 +58,7 @@ class Rigid(Model):
     )
     inertia: Inertia | None = None
     inertia_at_origin: Inertia | None = None
+    unphysical: Literal["allowed"] | None = None
 
     def relation(self, numbers: Any) -> str | None:
         if self.centre is not None and self.first_moments is not None:
@@ -56,6 +68,34 @@ class Rigid(Model):
         if numbers.mass == 0 and self.first_moments is not None:
             return "a body without mass has no first_moments"
         return None
+
+    def faults(self, numbers: Any) -> list[tuple[tuple[Any, ...], str]]:
+        problem = self.relation(numbers)
+        return [((), problem)] if problem else self.impossible(numbers)
+
+    def impossible(self, numbers: Any) -> list[tuple[tuple[Any, ...], str]]:
+        """What no body has, where all that it follows from is a number."""
+        key = "inertia" if self.inertia is not None else "inertia_at_origin"
+        place = numbers.centre or numbers.first_moments or [0, 0, 0]
+        if not _are_numbers(numbers.mass, *place):
+            return []
+        centre = [x / numbers.mass for x in place] if self.first_moments is not None else place
+        fault = mass_fault(numbers.mass, centre)
+        return [((), fault)] if fault is not None else _inertia_faults(self, numbers, key, centre)
+
+
+def _are_numbers(*values: Any) -> bool:
+    """Whether values are known: neither wrong by themselves nor symbols that the caller keeps."""
+    return all(isinstance(x, Real) for x in values)
+
+
+def _inertia_faults(part: Any, numbers: Any, key: str, centre: list[Any]) -> list[tuple[tuple[Any, ...], str]]:
+    """What is wrong with the inertia of a part, given about its centre of mass or, at another key, about the origin."""
+    written, inertia = getattr(part, key), getattr(numbers, key)
+    if inertia is None or part.unphysical is not None or not _are_numbers(*inertia.matrix().ravel()):
+        return []
+    fault = inertia_fault(numbers.mass, centre, inertia.matrix(), tuple(written.model_fields_set), key != "inertia")
+    return [((key,), fault)] if fault is not None else []
 
 
 class Selection(Model):
@@ -106,6 +146,13 @@ class PointMass(Model):
     mass: Annotated[Any, Q("mass", least=0)]
     at: Annotated[list[Length], Field(min_length=2, max_length=3)]
     inertia: Inertia | None = None
+    unphysical: Literal["allowed"] | None = None
+
+    def faults(self, numbers: Any) -> list[tuple[tuple[Any, ...], str]]:
+        if not _are_numbers(numbers.mass, *numbers.at):
+            return []
+        fault = mass_fault(numbers.mass, numbers.at, FURTHEST_TIED)
+        return [(("at",), fault)] if fault is not None else _inertia_faults(self, numbers, "inertia", [0, 0, 0])
 
 
 class Stiffener(Model):

@@ -34,6 +34,7 @@ from supple.robot.finite_elements.model import (
 )
 from supple.robot.finite_elements.nodal import Attachment, NodalModel, chosen_nodes, fe_model
 from supple.robot.finite_elements.second_order import SecondOrder
+from supple.robot.named_files import files_below
 from supple.robot.plate_entries import plate_mesh
 from supple.robot.plates.plate import PlateSpec, Rib, plate
 from supple.robot.values import is_number
@@ -114,26 +115,27 @@ class FlexibleBodies:
         folder: Path | None,
         rigid: bool,
         shortens: bool = True,
+        outside: bool = False,
     ) -> None:
         self.shortens = shortens
         self.materials = materials
         self.sections = sections
         self.folder = folder
         self.rigid = rigid
+        self.outside = outside
 
     def body(self, given: spec.Body, floating: bool) -> tuple[Body, Shape]:
         """The Body of a plate or finite-element entry, and the places on it."""
-        if given.plate is not None:
-            return self.plate_body(given.plate, floating)
-        assert given.fe is not None
-        return self.fe_body(given.fe, floating)
+        with files_below(self.folder or Path(), self.outside):
+            if given.plate is not None:
+                return self.plate_body(given.plate, floating)
+            assert given.fe is not None
+            return self.fe_body(given.fe, floating)
 
     def path(self, name: str) -> Path:
         """The path of a file that the robot file names."""
         if self.folder is None:
             raise SuppleError(f"{name}: files can be named in a robot file on disk only")
-        if Path(name).is_absolute():
-            raise SuppleError(f"{name}: name the file relative to the robot file")
         return self.folder / name
 
     def elastic(self, name: str) -> tuple[float, float, float, float]:

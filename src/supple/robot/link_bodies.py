@@ -64,7 +64,9 @@ class LinkBodies:
         self.materials: Mapping[str, spec.Material] = resolved(description, "materials")
         self.sections: Mapping[str, spec.Section] = resolved(description, "sections")
         self.damping: spec.Damping | None = resolved(description, "damping")
-        self.flexible = FlexibleBodies(self.materials, self.sections, description.folder, rigid, self.shortens)
+        self.flexible = FlexibleBodies(
+            self.materials, self.sections, description.folder, rigid, self.shortens, description.outside
+        )
         self.made: dict[Any, list[Piece]] = {}  # of named bodies, which legs share
 
     def pieces(self, given: str | spec.Body | None, normal: Array, floating: bool = False) -> list[Piece]:

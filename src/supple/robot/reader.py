@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +12,7 @@ from pydantic import ValidationError
 
 from supple.errors import RobotFileError, SuppleError, UnlikelyValue
 from supple.robot.description import STIFFENING, Robot
+from supple.robot.named_files import is_outside_allowed
 from supple.robot.quantity import Value
 from supple.robot.references import reference_problems
 from supple.robot.structure import structure_problems, well_formed
@@ -27,11 +28,15 @@ class Description:
     parameters: Mapping[str, Value]
     tree: Tree
     folder: Path | None = None  # in which files that the robot file names are looked for
+    outside: bool = False  # whether they may lie outside of it
 
 
-def read(path: Path, settings: Mapping[str, Any] | None = None) -> Description:
-    """The Description of a robot file, with parameters replaced by `settings` (text, numbers or symbols)."""
-    return describe_text(read_text(path), shown(str(path), most=1000), settings, path.stem, path.parent)
+def read(path: Path, settings: Mapping[str, Any] | None = None, *, allow_outside: bool = False) -> Description:
+    """The Description of a robot file, with parameters replaced by `settings` (text, numbers or symbols).
+
+    `allow_outside`: files that it names may lie outside its folder."""
+    made = describe_text(read_text(path), shown(str(path), most=1000), settings, path.stem, path.parent)
+    return replace(made, outside=allow_outside or is_outside_allowed())
 
 
 def describe_text(

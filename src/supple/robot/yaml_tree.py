@@ -16,6 +16,7 @@ from ruamel.yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
 from ruamel.yaml.reader import ReaderError
 
 from supple.errors import RobotFileError
+from supple.robot.named_files import first_bytes
 
 LARGEST = 200_000  # bytes; numbers in bulk belong in files of their own
 _NUMBER = re.compile(r"[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d{1,3})?", re.ASCII)
@@ -63,8 +64,7 @@ def read_text(path: Path) -> str:
     try:
         if path.is_dir():
             raise RobotFileError([f"{file}:1: is a directory; give the path of a robot file (.yaml)"])
-        with path.open("rb") as stream:
-            data = stream.read(LARGEST + 1)
+        data = first_bytes(path, LARGEST + 1)
     except FileNotFoundError as error:
         raise RobotFileError([f"{file}:1: no such file; 'supple robots' lists the gallery"]) from error
     except (OSError, ValueError) as error:

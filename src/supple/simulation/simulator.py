@@ -187,7 +187,7 @@ def simulator(
     description = pipeline.describe(robot, settings)
     model = pipeline.load(robot, settings, rigid=rigid, formulation=formulation)
     if not isinstance(motion, Motion):
-        motion = read_motion(description, motion, pipeline.point_at_home(description))
+        motion = read_motion(description, motion, pipeline.point_at_home(description), duration)
     if duration is not None:
         motion = replace(motion, duration=duration)
     _check_controller(motion)

@@ -156,7 +156,7 @@ def body_from(data: Mapping[str, Array], file: str) -> tuple[Body, dict[str, Mar
     except KeyError as error:
         raise SuppleError(f"{file}: has no array {error}") from error
     except (TypeError, ValueError) as error:
-        raise SuppleError(f"{file}: its arrays cannot be used: {' '.join(str(error).split())[:120]}") from error
+        raise SuppleError(f"{file}: its arrays are no numbers, or do not belong together") from error
     if len(units) != n or not np.isfinite(mass) or mass < 0:
         raise SuppleError(f"{file}: needs a unit per coordinate and a mass that is not negative")
     body = Body(

@@ -11,13 +11,7 @@ from supple.robot.description import Inertia, Rigid
 
 
 def matrix(inertia: Inertia | None) -> Any:
-    made = zeros(3, 3)
-    if inertia is not None:
-        made[0, 0], made[1, 1], made[2, 2] = inertia.xx, inertia.yy, inertia.zz
-        made[0, 1] = made[1, 0] = inertia.xy
-        made[0, 2] = made[2, 0] = inertia.xz
-        made[1, 2] = made[2, 1] = inertia.yz
-    return made
+    return zeros(3, 3) if inertia is None else inertia.matrix()
 
 
 def rigid_body(spec: Rigid) -> Body:

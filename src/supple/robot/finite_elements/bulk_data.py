@@ -9,7 +9,7 @@ from pathlib import Path
 
 from supple.errors import SuppleError
 from supple.robot.finite_elements.coordinate_systems import Definition, Grid, Systems
-from supple.robot.finite_elements.mesh_files import checked_file
+from supple.robot.named_files import checked_file
 
 _INCLUDES = 8  # files within files within files
 _CARDS = re.compile(r"(GRID|GRDSET|CORD[12][RCS])(?=[\s,*]|$)|BEGIN\s+(?:BULK\s+)?SUPER|CORD3G", re.IGNORECASE)
@@ -73,7 +73,7 @@ def _whole(card: _Card, at: int, blank: int | None = None) -> int:
     if not text and blank is not None:
         return blank
     if not re.fullmatch(r"[-+]?\d{1,15}", text):
-        raise SuppleError(f"{card.where}: {card.name} has {text[:16]!r} where a whole number is needed")
+        raise SuppleError(f"{card.where}: {card.name} needs a whole number")
     return int(text)
 
 
@@ -83,7 +83,7 @@ def number(text: str, where: str) -> float:
     try:
         return float(plain)
     except ValueError as error:
-        raise SuppleError(f"{where}: {text.strip()[:24]!r} is no number; the file is cut off or broken") from error
+        raise SuppleError(f"{where}: a number is broken; the file is cut off or damaged") from error
 
 
 # Lines to cards -----------------------------------------------------------------------------------------------------------
@@ -142,5 +142,5 @@ def _included(line: str, path: Path, main: Path, where: str) -> Path:
     name = re.sub(r"^\s*INCLUDE\s*|['\"]", "", line, flags=re.IGNORECASE).strip().replace("\\", "/")
     found = [p for p in (path.parent / name, main.parent / name) if p.is_file()]
     if not found:
-        raise SuppleError(f"{where}: the included file {name[:80]} is not there")
+        raise SuppleError(f"{where}: the file to include is not there")
     return found[0]

@@ -14,8 +14,8 @@ from scipy import sparse
 
 from supple.errors import SuppleError
 from supple.robot.bodies.record import Array
-from supple.robot.finite_elements.mesh_files import checked_file
 from supple.robot.finite_elements.nodal import MOST, NodalModel, check_model, without_still_nodes
+from supple.robot.named_files import checked_file, files_below
 
 _SECONDS = 600
 _INCLUDES = 8  # files within files
@@ -42,7 +42,7 @@ def _coordinates(path: Path) -> tuple[Array, Array]:
     for number, line in enumerate(path.read_text(encoding="latin-1").splitlines(), start=1):
         node, dot, axis = line.strip().partition(".")
         if not (dot and node.isdigit() and axis in ("1", "2", "3", "4", "5", "6")):
-            raise SuppleError(f"{path.name}:{number}: {line.strip()[:30]!r} is no coordinate such as 12.3")
+            raise SuppleError(f"{path.name}:{number}: is no coordinate such as 12.3")
         label.append(int(node))
         component.append(int(axis) - 1)
     if not 0 < len(label) <= MOST:
@@ -98,7 +98,7 @@ def deck_lines(path: Path, depth: int = 0) -> Iterator[tuple[str, str]]:
         name = re.search(r"INPUT\s*=\s*[\"']?([^\"',]+)", text, re.IGNORECASE)
         other = path.parent / name[1].strip() if name else path
         if depth >= _INCLUDES or other == path or not other.is_file():
-            raise SuppleError(f"{where}: {text[:80]!r} names no file that can be included")
+            raise SuppleError(f"{where}: names no file that can be included")
         yield from deck_lines(other, depth + 1)
 
 
@@ -118,7 +118,7 @@ def read_nodes(path: Path) -> dict[int, list[float]]:
             try:
                 node, place = int(parts[0]), [float(p or 0) for p in (*parts[1:], "0", "0", "0")[:3]]
             except ValueError as error:
-                raise SuppleError(f"{where}: {text[:40]!r} is no node (number, x, y, z)") from error
+                raise SuppleError(f"{where}: is no node (number, x, y, z)") from error
             if made.setdefault(node, place) != place:
                 raise SuppleError(f"{where}: node {node} is given twice; write one part, not an assembly")
     if not made:
@@ -189,7 +189,7 @@ class _Results:
         try:
             node, values = int(line[3:13]), [float(line[13 + 12 * k : 25 + 12 * k]) for k in range(3)]
         except ValueError as error:
-            raise SuppleError(f"{self.file}:{number}: {line.strip()[:40]!r} is no node with three values") from error
+            raise SuppleError(f"{self.file}:{number}: is no node with three values") from error
         if not np.isfinite(values).all():
             raise SuppleError(f"{self.file}:{number}: holds no finite numbers")
         return node, values
@@ -200,7 +200,7 @@ def _eigenvalues(path: Path) -> Array:
     checked_file(path)
     found = []
     inside = False
-    for line in path.read_text(encoding="latin-1").splitlines():
+    for number, line in enumerate(path.read_text(encoding="latin-1").splitlines(), start=1):
         packed = line.replace(" ", "")
         if "EIGENVALUEOUTPUT" in packed:
             inside = True
@@ -208,7 +208,7 @@ def _eigenvalues(path: Path) -> Array:
             try:
                 found.append(float(line.split()[1]))
             except (ValueError, IndexError) as error:
-                raise SuppleError(f"{path.name}: {line.strip()[:40]!r} is no eigenvalue") from error
+                raise SuppleError(f"{path.name}:{number}: is no eigenvalue") from error
         elif inside and found and packed:
             break
     if not found:
@@ -225,11 +225,14 @@ def run_matrices(deck: Path) -> NodalModel:
     model = re.split(r"^\s*\*STEP", text, maxsplit=1, flags=re.IGNORECASE | re.MULTILINE)[0]
     if re.search(r"^\s*\*BOUNDARY", model, re.IGNORECASE | re.MULTILINE):
         raise SuppleError(f"{deck.name}: holds the body by *BOUNDARY; a body must be free, its joint holds it")
+    if re.search(r"^\s*\*[^\n]*\bINPUT\s*=", model, re.IGNORECASE | re.MULTILINE):
+        raise SuppleError(f"{deck.name}: names files that ccx would read; only *INCLUDE may")
     with tempfile.TemporaryDirectory(prefix="supple-ccx-") as folder:
         job = Path(folder) / "body.inp"
         job.write_text(model.rstrip() + "\n*STEP\n*FREQUENCY, SOLVER=MATRIXSTORAGE\n*END STEP\n", encoding="latin-1")
         run_ccx(job)
-        return read_matrices(job.with_suffix(".sti"), None)
+        with files_below(job.parent, outside=False):
+            return read_matrices(job.with_suffix(".sti"), None)
 
 
 def run_ccx(deck: Path) -> str:

@@ -17,8 +17,8 @@ from scipy import sparse
 
 from supple.errors import SuppleError
 from supple.robot.bodies.record import Array
-from supple.robot.finite_elements.mesh_files import LARGEST, checked_file
 from supple.robot.finite_elements.nodal import MOST
+from supple.robot.named_files import LARGEST, checked_file
 
 _HEADER = 128
 _MATRIX, _COMPRESSED = 14, 15

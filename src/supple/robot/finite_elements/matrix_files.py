@@ -20,8 +20,8 @@ from supple.errors import SuppleError
 from supple.robot.bodies.record import Array
 from supple.robot.finite_elements.matlab_files import read_variables
 from supple.robot.finite_elements.matrix_market import read_market
-from supple.robot.finite_elements.mesh_files import LARGEST, checked_file
 from supple.robot.finite_elements.nodal import NodalModel, check_model
+from supple.robot.named_files import LARGEST, checked_file
 
 Matrix = Any
 

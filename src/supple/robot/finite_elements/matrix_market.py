@@ -14,8 +14,8 @@ from scipy import sparse
 
 from supple.errors import SuppleError
 from supple.robot.bodies.record import Array
-from supple.robot.finite_elements.mesh_files import checked_file
 from supple.robot.finite_elements.nodal import MOST
+from supple.robot.named_files import checked_file
 
 _BANNER = ("%%matrixmarket", "matrix")
 _LAYOUTS = ("coordinate", "array")

@@ -8,27 +8,17 @@ from typing import Any
 import numpy as np
 
 from supple.errors import SuppleError
+from supple.robot.named_files import checked_file
 
-LARGEST = 200_000_000  # bytes of any file of a body
-
-
-def checked_file(path: Path, most: int = LARGEST) -> Path:
-    """The path, if it is a file of a size that can be read."""
-    if path.is_dir():
-        raise SuppleError(f"{path}: is a folder; name a file in it")
-    if not path.is_file():
-        raise SuppleError(f"{path.name}: no such file; it is looked for in {path.parent}")
-    size = path.stat().st_size
-    if size == 0:
-        raise SuppleError(f"{path.name}: is empty")
-    if size > most:
-        raise SuppleError(f"{path.name}: has {size / 1e6:.0f} MB; at most {most / 1e6:.0f} MB are read")
-    return path
+# Of meshio's formats those whose files name other files, which would be opened unseen
+_NAMES_OTHERS = {".xdmf": ".vtu", ".xmf": ".vtu", ".ele": ".vtk", ".node": ".vtk"}
 
 
 def read_mesh(path: Path) -> Any:
     """The meshio mesh of a file."""
-    checked_file(path)
+    other = _NAMES_OTHERS.get(checked_file(path).suffix.lower())
+    if other is not None:
+        raise SuppleError(f"{path.name}: {path.suffix} files name other files; save the mesh as {other}")
     try:
         import meshio
     except ImportError as error:
@@ -42,8 +32,7 @@ def read_mesh(path: Path) -> Any:
     except SystemExit as error:
         raise SuppleError(f"{path.name}: no mesh that meshio can read; check its suffix and format") from error
     except Exception as error:
-        detail = " ".join(str(error).split())[:120] or type(error).__name__
-        raise SuppleError(f"{path.name}: cannot be read as a mesh: {detail}") from error
+        raise SuppleError(f"{path.name}: cannot be read as a mesh; it is cut off, broken or of another format") from error
     points = np.asarray(mesh.points, dtype=float)
     if not len(points) or not np.isfinite(points).all():
         raise SuppleError(f"{path.name}: has no nodes, or nodes that are no numbers")

@@ -12,8 +12,8 @@ from supple.robot.bodies.record import Array
 from supple.robot.finite_elements import output2
 from supple.robot.finite_elements.bulk_data import number, read_grids
 from supple.robot.finite_elements.coordinate_systems import Systems
-from supple.robot.finite_elements.mesh_files import checked_file
 from supple.robot.finite_elements.nodal import NodalModel, check_model, without_still_nodes
+from supple.robot.named_files import checked_file
 
 _EIGENVALUE = re.compile(r"\$EIGENVALUE\s*=\s*(\S+)\s+MODE\s*=\s*(\d+)")
 _DECKS = (".bdf", ".dat", ".nas")
@@ -120,7 +120,7 @@ class _Punch:
         if name == "EIGENVALUE":
             found = _EIGENVALUE.match(line)
             if found is None:
-                raise SuppleError(f"{self.file}:{at}: {line[:60]!r} is no eigenvalue of a normal mode")
+                raise SuppleError(f"{self.file}:{at}: is no eigenvalue of a normal mode")
             self.squares.append(number(found[1], f"{self.file}:{at}"))
             self.shapes.append({})
         return True
@@ -130,7 +130,7 @@ class _Punch:
         line = self.lines[at - 1]
         node, kind = line[:10].strip(), line[10:18].strip()
         if not node.isdigit() or kind not in ("G", "S"):
-            raise SuppleError(f"{self.file}:{at}: {line[:40].strip()!r} is no node with its displacement")
+            raise SuppleError(f"{self.file}:{at}: is no node with its displacement")
         if not self.shapes:
             raise SuppleError(f"{self.file}:{at}: node {node} comes before any $EIGENVALUE")
         if at >= len(self.lines) or not self.lines[at].startswith("-CONT-"):

@@ -15,7 +15,7 @@ import numpy as np
 from supple.errors import SuppleError
 from supple.robot.bodies.record import Array
 from supple.robot.finite_elements.coordinate_systems import Definition, Grid, Systems
-from supple.robot.finite_elements.mesh_files import checked_file
+from supple.robot.named_files import checked_file
 
 _REAL_MODES, _EIGENVECTORS = 2, 7  # approach and table codes
 _LARGEST = 5 * 10**8  # number of a node or system; reals from 1e-19 on look larger

@@ -15,7 +15,8 @@ import numpy as np
 from supple.errors import SuppleError
 from supple.robot.bodies.record import Array
 from supple.robot.finite_elements import bulk_data, calculix, universal
-from supple.robot.finite_elements.mesh_files import checked_file, read_mesh
+from supple.robot.finite_elements.mesh_files import read_mesh
+from supple.robot.named_files import checked_file
 
 _ABAQUS = {"C3D4": "tetra", "C3D10": "tetra10", "C3D8": "hexahedron", "C3D20": "hexahedron20"}
 _UNIVERSAL = {111: "tetra", 118: "tetra10", 115: "hexahedron", 116: "hexahedron20"}
@@ -100,7 +101,7 @@ def _abaqus(path: Path) -> list[tuple[str, list[int]]]:
             try:
                 row += [int(x) for x in text.split(",") if x.strip()]
             except ValueError as error:
-                raise SuppleError(f"{where}: {text[:40]!r} is no element (number and nodes)") from error
+                raise SuppleError(f"{where}: is no element (number and nodes)") from error
             if len(row) > _COUNT.get(kind, 0):
                 made.append((kind, row[1 : 1 + _COUNT[kind]] if kind in _COUNT else row[1:]))
                 row = []

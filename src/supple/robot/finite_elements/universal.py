@@ -16,8 +16,8 @@ import numpy as np
 
 from supple.errors import SuppleError
 from supple.robot.bodies.record import Array
-from supple.robot.finite_elements.mesh_files import checked_file
 from supple.robot.finite_elements.nodal import NodalModel, check_model, without_still_nodes
+from supple.robot.named_files import checked_file
 
 _NUMBER = re.compile(r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eEdD][-+]?\d+)?")
 _MARK = re.compile(r"^[ \t]*-1[ \t\r]*$", re.MULTILINE)
@@ -41,6 +41,14 @@ class _Mode:
     values: dict[int, list[float]]  # node -> 3 or 6 components
 
 
+class _Fault(ValueError):
+    """What is wrong with a dataset, in words that hold nothing of the file."""
+
+
+def _words(error: Exception) -> str:
+    return str(error) if isinstance(error, _Fault) else "a number or a line is missing"
+
+
 def read_universal(path: Path) -> NodalModel:
     """Modes and nodes of a universal file."""
     checked_file(path)
@@ -56,7 +64,7 @@ def read_universal(path: Path) -> NodalModel:
                 factors = _floats(dataset.lines[1])
                 length, force = 1 / factors[0], 1 / factors[1]
                 if not (1e-6 < length < 1e6 and 1e-9 < force < 1e9):
-                    raise ValueError("no factors of length and force")
+                    raise _Fault("no factors of length and force")
             elif dataset.kind == 18:
                 turned |= _systems_18(dataset)
             elif dataset.kind == 15:
@@ -72,7 +80,7 @@ def read_universal(path: Path) -> NodalModel:
                 else:
                     modes.append(_mode(dataset, header))
         except (IndexError, ValueError, ZeroDivisionError, OverflowError) as error:
-            raise SuppleError(f"{where}: is broken or cut off: {error}") from error
+            raise SuppleError(f"{where}: is broken or cut off: {_words(error)}") from error
     if nodes and not modes and other:
         raise SuppleError(
             f"{path.name}: holds no normal modes at nodes (dataset 55 or 2414), only {', '.join(sorted(other))}"
@@ -99,7 +107,7 @@ def read_elements(path: Path) -> tuple[dict[int, list[float]], list[tuple[int, l
                 elements += _elements_2412(dataset)
         except (IndexError, ValueError, ZeroDivisionError, OverflowError) as error:
             where = f"{path.name}: dataset {dataset.kind} from line {dataset.first}"
-            raise SuppleError(f"{where}: is broken or cut off: {error}") from error
+            raise SuppleError(f"{where}: is broken or cut off: {_words(error)}") from error
     if not nodes or not elements:
         raise SuppleError(f"{path.name}: holds neither normal modes (dataset 55 or 2414) nor a mesh (2411 and 2412)")
     return {n: [length * x for x in place] for n, place in nodes.items()}, elements
@@ -151,7 +159,7 @@ def _datasets(text: str, file: str) -> Iterator[_Dataset]:
     while (begin := _MARK.search(text, at)) is not None:
         before = text[at : begin.start()]
         if before.strip():
-            raise SuppleError(f"{file}:{line}: a dataset must begin with -1, not {before.strip().splitlines()[0][:30]!r}")
+            raise SuppleError(f"{file}:{line}: a dataset must begin with -1")
         line += before.count("\n") + 1
         head, _, _ = text[begin.end() + 1 : begin.end() + 200].partition("\n")
         number = re.match(r"\s*(\d+)\s*(b?)", head)
@@ -167,7 +175,7 @@ def _datasets(text: str, file: str) -> Iterator[_Dataset]:
         line += text.count("\n", begin.end() + 1, end.end()) + 1
         at = end.end() + 1
     if text[at:].strip():
-        raise SuppleError(f"{file}:{line}: a dataset must begin with -1, not {text[at:].strip().splitlines()[0][:30]!r}")
+        raise SuppleError(f"{file}:{line}: a dataset must begin with -1")
 
 
 def _binary_end(text: str, start: int, head: str, where: str) -> int:
@@ -201,9 +209,9 @@ def _nodes_15(dataset: _Dataset, turned: set[int]) -> dict[int, list[float]]:
     for line in dataset.lines:
         values = _floats(line)
         if len(values) != 7:
-            raise ValueError(f"{line.strip()[:40]!r} is no node (number, three codes, x, y, z)")
+            raise _Fault("is no node (number, three codes, x, y, z)")
         if int(values[1]) in turned:
-            raise ValueError(f"node {int(values[0])} is placed in coordinate system {int(values[1])}; use the global one")
+            raise _Fault(f"node {int(values[0])} is placed in coordinate system {int(values[1])}; use the global one")
         made[int(values[0])] = values[4:]
     return made
 
@@ -211,11 +219,11 @@ def _nodes_15(dataset: _Dataset, turned: set[int]) -> dict[int, list[float]]:
 def _nodes_2411(dataset: _Dataset) -> dict[int, list[float]]:
     made = {}
     if len(dataset.lines) % 2:
-        raise ValueError("a node of two lines lacks its second")
+        raise _Fault("a node of two lines lacks its second")
     for head, place in zip(dataset.lines[::2], dataset.lines[1::2], strict=True):
         values = _floats(place)
         if len(values) != 3 or len(_floats(head)) != 4:
-            raise ValueError(f"{head.strip()[:40]!r} / {place.strip()[:40]!r} is no node")
+            raise _Fault("is no node (number and codes, then x, y, z)")
         made[int(head.split()[0])] = values
     return made
 
@@ -245,7 +253,7 @@ def _header(dataset: _Dataset) -> _Header:
     elif characteristic not in (0, 2, 3) or data not in _DISPLACEMENT:
         other = "data of modes that are no displacements"
     elif kind not in (2, 4, 5, 6):
-        raise ValueError(f"data of type {kind}")
+        raise _Fault(f"data of type {kind}")
     if other:
         return _Header(other, False, per, 0.0, 0.0, 0)
     if dataset.kind == 55:
@@ -263,21 +271,21 @@ def _mode(dataset: _Dataset, header: _Header) -> _Mode:
     while at < len(lines):
         label = lines[at].split()
         if len(label) != 1:
-            raise ValueError(f"{lines[at].strip()[:40]!r} is no node number")
+            raise _Fault("is no node number")
         at += 1
         found: list[float] = []
         while len(found) < count:
             found += _floats(lines[at])
             at += 1
         if len(found) != count:
-            raise ValueError(f"node {label[0]} has {len(found)} values instead of {count}")
+            raise _Fault(f"node {label[0]} has {len(found)} values instead of {count}")
         values[int(label[0])] = found
     if not values:
-        raise ValueError("no node has values")
+        raise _Fault("no node has values")
     if header.complex:  # some write real modes so
         size = max(abs(x) for v in values.values() for x in v)
         if max(abs(x) for v in values.values() for x in v[1::2]) > 1e-6 * size:
-            raise ValueError("a complex shape; real normal modes are needed")
+            raise _Fault("a complex shape; real normal modes are needed")
         values = {n: v[::2] for n, v in values.items()}
     return _Mode((2 * np.pi * header.frequency) ** 2, header.mass, values)
 
