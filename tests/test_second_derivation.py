@@ -20,6 +20,7 @@ from robots import build
 
 ROBOT = """
 space: spatial
+stiffening: none
 gravity: [1.2, -3.4, -9]
 materials:
   m: {E: 70e9, G: 27e9, rho: 2700}

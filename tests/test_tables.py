@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from supple.results import Check, Compared, Comparison, Drawing, Modes, Signal, Simulation
+from supple.results import Check, Compared, Comparison, Drawing, Modes, Moved, Signal, Simulation
 from supple.storage import columns, dataset
 from supple.views import tables
 from supple.views.comparison import print_comparison
@@ -110,7 +110,8 @@ def simulation() -> Simulation:
         kinds=("active", "active"), outcome="complete",
         summary={
             "method": "gauss", "steps": 12, "evaluations": 34, "runs": 1, "wall_time_s": 0.25, "real_time_factor": 4.0,
-            "worst_closure": 1e-11, "energy_balance_error": 2e-6,
+            "worst_closure": 1e-11, "energy_balance_error": 2e-6, "notices": [],
+            "cut_off": {"above_hz": 1000.0, "share": 0.25, "time_s": 0.5},
         },
         varied={}, provenance={"robot": "crane"},
     )  # fmt: skip
@@ -121,6 +122,7 @@ def test_simulations_print_their_extremes_with_units(capsys: pytest.CaptureFixtu
     lines = [" ".join(words) for words in printed(capsys)]
     assert lines[0] == "crane lift: 3 samples to t = 1 s, gauss, 12 steps, 34 evaluations"
     assert "Computed in 0.25 s (4 times real time); loops closed to 1.0e-11" in lines[1]
+    assert "Vibrations above 1000 Hz were let die away: up to 0.25" in lines[2]
     assert "position -2 3 rad, m" in lines
     assert "tau -20 30 N m, N" in lines
     assert "point position 0 17 m" in lines
@@ -185,11 +187,14 @@ def test_comparisons_put_every_difference_in_its_column(capsys: pytest.CaptureFi
     row = Compared(
         "erls", "order 2", "", mass_difference=1e-3, force_difference=2e-4, mass_order=2.1, force_order=1.95,
         frequencies_hz=(10.5, 20.25), frequency_difference=3e-5, operations=1234, forward_operations=5678,
-        microseconds=9.876, motion={"position": 4e-6},
+        microseconds=9.876, integrated="7 of 9 coordinates",
+        moved=(Moved(1e-5, 12, 34, 5e-13, {"position": 4e-6, "acceleration": 3e-4, "tau": 2e-5}),),
     )  # fmt: skip
     print_comparison(Comparison("crane", "newton_euler", {}, (replace(row, formulation="newton_euler"), row)))
     lines = [" ".join(words) for words in printed(capsys)]
     assert "formulation M f order of Hz ops forward us" in lines
     assert "erls 1.0e-03 2.0e-04 1.95 2 3.0e-05 1234 5678 9.88" in lines
-    assert "motion by erls, largest differences: position 4.0e-06" in lines
+    assert "erls 1e-05 12 34 4.0e-06 3.0e-04 2.0e-05 5.0e-13" in lines
+    assert "newton_euler 1e-05 12 34 - - - 5.0e-13" in lines
+    assert "erls: 7 of 9 coordinates" in lines
     assert "lowest frequencies, actuators held, Hz: 10.5, 20.25" in lines

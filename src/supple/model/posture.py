@@ -66,7 +66,10 @@ def _home(model: Model, assembly: str | None) -> tuple[Array, PoseError | None]:
     q = placed(model, start(model, assembly), idle)
     wanted = held_values(model, {}, q) or idle
     joints = [i for i, c in enumerate(model.mechanism.coordinates) if c.kind != "elastic"]
-    direct = close(model, placed(model, q, wanted), [i for i in joints if i not in wanted])
+    for held in (wanted | idle, wanted):  # a joint that nothing drives may be free of the others, or follow from them
+        direct = close(model, placed(model, q, held), [i for i in joints if i not in held])
+        if direct is not None:
+            break
     if direct is not None:
         _check_idle(model, direct, idle)
         return direct, None
