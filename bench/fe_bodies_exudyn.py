@@ -31,7 +31,7 @@ from exudyn.itemInterface import (
 from timing import show
 
 from supple.analyses.simulate import simulate
-from supple.backends.stepper import Settings
+from supple.backends.stepping.settings import Settings
 from supple.robot.finite_elements.matrix_files import write_model
 from supple.robot.finite_elements.nodal import NodalModel
 from supple.robot.finite_elements.solid import solid

@@ -13,7 +13,7 @@ import tempfile
 from pathlib import Path
 
 from supple.analyses.simulate import simulate
-from supple.backends.stepper import Settings
+from supple.backends.stepping.settings import Settings
 from supple.expr.passes import optimise
 from supple.models import inverse
 from supple.pipeline import load, locate

@@ -15,7 +15,7 @@ import zipfile
 from pathlib import Path
 
 from supple.backends.compiler import FLAGS
-from supple.backends.plant import plant_source
+from supple.backends.stepping.plant_text import plant_source
 from supple.backends.targets import TARGETS
 from supple.generator import export_fmu, generate
 from supple.simulation.simulator import simulator

@@ -15,7 +15,7 @@ import time
 from timing import show
 
 from supple.analyses.simulate import checked
-from supple.backends.stepper import Settings
+from supple.backends.stepping.settings import Settings
 from supple.errors import SuppleError
 from supple.pipeline import describe, gallery
 from supple.simulation.blocks import Block, blocks_of, switch

@@ -26,7 +26,7 @@ from timing import show
 from supple.analyses.modes import modes
 from supple.analyses.simulate import simulate
 from supple.backends.native import native
-from supple.backends.stepper import Settings
+from supple.backends.stepping.settings import Settings
 from supple.expr.passes import optimise
 from supple.pipeline import load
 from supple.simulation.simulator import Simulator, simulator

@@ -26,7 +26,7 @@ from scipy.signal import butter, sosfiltfilt
 from threadpoolctl import threadpool_limits
 
 from supple import pipeline
-from supple.backends.stepper import Settings
+from supple.backends.stepping.settings import Settings
 from supple.model import observe
 from supple.simulation.blocks import blocks_of, switch
 from supple.simulation.signals import observed

@@ -7,7 +7,7 @@ from math import factorial
 import numpy as np
 import pytest
 
-from supple.backends.collocation import STAGES, collocation
+from supple.backends.stepping.collocation import STAGES, collocation
 
 ORDERS = {"radau": 5, "gauss": 6}
 

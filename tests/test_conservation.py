@@ -14,7 +14,7 @@ from scipy.integrate import simpson
 from undamped import CASES, energy
 
 from supple.analyses.simulate import simulate
-from supple.backends.stepper import Settings
+from supple.backends.stepping.settings import Settings
 from supple.simulation.simulator import simulator
 
 

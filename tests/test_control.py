@@ -10,7 +10,7 @@ import pytest
 from scipy.linalg import expm
 
 from supple.analyses.simulate import simulate
-from supple.backends.stepper import Settings
+from supple.backends.stepping.settings import Settings
 from supple.errors import SuppleError
 from supple.model.equilibrium import equilibrium, linearise
 from supple.model.posture import posture

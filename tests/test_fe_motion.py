@@ -13,7 +13,7 @@ pytest.importorskip("skfem")
 
 from supple.analyses.simulate import simulate
 from supple.backends.compiler import find_compiler
-from supple.backends.stepper import Settings
+from supple.backends.stepping.settings import Settings
 from supple.robot.finite_elements.matrix_files import write_model
 from supple.robot.finite_elements.solid import solid
 from supple.simulation.simulator import simulator

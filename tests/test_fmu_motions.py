@@ -22,7 +22,7 @@ from test_integrators import TOP, euler
 
 from supple.analyses.simulate import simulate
 from supple.backends.compiler import find_compiler
-from supple.backends.stepper import Settings
+from supple.backends.stepping.settings import Settings
 from supple.backends.targets.fmu import write_fmu
 from supple.fmu_parts import fmu_parts
 from supple.model.equilibrium import equilibrium, linearise

@@ -17,8 +17,11 @@ from closed_states import closed_state
 from supple import pipeline
 from supple.analyses.simulate import simulate
 from supple.backends.interpreter import interpret
-from supple.backends.plant import Plant, columns_source
-from supple.backends.stepper import Drive, Settings, State, Stepper, Table
+from supple.backends.stepping.drive import Drive, Table
+from supple.backends.stepping.plant import Plant
+from supple.backends.stepping.plant_text import columns_source
+from supple.backends.stepping.settings import Settings
+from supple.backends.stepping.stepper import State, Stepper
 from supple.cli.main import main
 from supple.errors import SuppleError
 from supple.expr.function import Array

@@ -12,7 +12,7 @@ from click.testing import CliRunner, Result
 from supple import pipeline
 from supple.analyses.modes import modes
 from supple.analyses.simulate import simulate
-from supple.backends.stepper import Settings
+from supple.backends.stepping.settings import Settings
 from supple.cli.main import main
 from supple.errors import SuppleError
 from supple.model.mobility import mobility

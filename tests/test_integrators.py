@@ -16,7 +16,7 @@ from whole_tree import follow_tree
 
 from supple import pipeline
 from supple.analyses.simulate import simulate
-from supple.backends.stepper import Settings
+from supple.backends.stepping.settings import Settings
 from supple.motion.description import Motion
 from supple.motion.reader import read_motion
 from supple.motion.trajectory import Trajectory

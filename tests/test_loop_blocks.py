@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from supple.backends.stepper import Settings
+from supple.backends.stepping.settings import Settings
 from supple.simulation.blocks import blocks_of
 from supple.simulation.plants import block_order
 from supple.simulation.simulator import simulator

@@ -77,7 +77,7 @@ def test_the_choice_of_the_tree_does_not_matter(method: object) -> None:
 def test_default_settings_keep_the_energy() -> None:
     """Torques that jump on arms that are free: with Newton's method too loose, forces out of balance add up."""
     from supple.analyses.simulate import simulate
-    from supple.backends.stepper import Settings
+    from supple.backends.stepping.settings import Settings
     from supple.simulation.simulator import simulator
 
     made = simulator("pacdrive", "pick_and_place", duration=0.4)

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from supple.analyses.simulate import simulate
-from supple.backends.stepper import Settings
+from supple.backends.stepping.settings import Settings
 from supple.model.equilibrium import equilibrium
 from supple.model.observe import coordinate_values
 from supple.model.posture import posture

@@ -10,7 +10,7 @@ import pytest
 
 from supple.analyses.simulate import simulate
 from supple.backends.compiler import find_compiler
-from supple.backends.stepper import Settings
+from supple.backends.stepping.settings import Settings
 from supple.simulation.simulator import simulator
 
 pytestmark = pytest.mark.skipif(find_compiler() is None, reason="no C compiler")

@@ -18,7 +18,7 @@ from scipy.linalg import eigvals
 from supple import pipeline
 from supple.analyses.modes import modes
 from supple.analyses.simulate import simulate
-from supple.backends.stepper import Settings
+from supple.backends.stepping.settings import Settings
 from supple.model.model import Model
 from supple.robot.assemble import assemble
 from supple.robot.reader import describe_text

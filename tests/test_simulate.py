@@ -20,7 +20,7 @@ from limits import PATIENCE
 from scipy.io import loadmat
 
 from supple.analyses.simulate import simulate
-from supple.backends.stepper import Settings
+from supple.backends.stepping.settings import Settings
 from supple.cli.main import main
 from supple.simulation.simulator import simulator
 from supple.storage import save

@@ -17,7 +17,7 @@ import pytest
 from robots import build
 
 from supple.analyses.simulate import simulate
-from supple.backends.stepper import Settings
+from supple.backends.stepping.settings import Settings
 from supple.formulations.newton_euler import newton_euler
 from supple.model.model import Model
 from supple.motion.description import Motion

@@ -15,7 +15,7 @@ from supple import pipeline
 from supple.analyses.modes import modes
 from supple.analyses.simulate import simulate
 from supple.backends.program import run
-from supple.backends.stepper import Settings
+from supple.backends.stepping.settings import Settings
 from supple.cli.main import main
 from supple.fmu_parts import fmu_parts
 from supple.formulations.leg_program import leg_program

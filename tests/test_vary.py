@@ -10,7 +10,7 @@ from click.testing import CliRunner
 
 from supple.analyses.simulate import simulate
 from supple.backends.compiler import find_compiler
-from supple.backends.stepper import Settings
+from supple.backends.stepping.settings import Settings
 from supple.cli.main import main
 from supple.cli.motion import _values
 from supple.errors import SuppleError

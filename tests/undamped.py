@@ -9,7 +9,7 @@ import numpy as np
 
 from supple import pipeline
 from supple.analyses.simulate import simulate
-from supple.backends.stepper import Settings
+from supple.backends.stepping.settings import Settings
 from supple.motion.description import Motion
 from supple.motion.trajectory import Trajectory
 from supple.results import Simulation

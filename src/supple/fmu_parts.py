@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from supple.backends.plant import Place, Plant
+from supple.backends.stepping.plant import Place, Plant
 from supple.backends.targets.fmu import Coordinate, FmuParts, Observed, Quantity
 from supple.errors import SuppleError
 from supple.expr.function import Array, Function, function, kept_parameters, symbols

@@ -12,8 +12,9 @@ from importlib.metadata import PackageNotFoundError, version
 
 import numpy as np
 
-from supple.backends.plant import Plant
-from supple.backends.stepper import Drive, Settings
+from supple.backends.stepping.drive import Drive
+from supple.backends.stepping.plant import Plant
+from supple.backends.stepping.settings import Settings
 from supple.errors import SuppleError
 from supple.model.algebra import Array
 from supple.model.limits import notices
@@ -88,7 +89,7 @@ def checked(settings: Settings, duration: float) -> Settings:
 
 
 def _run_cvode(simulator: Simulator, blocks: list[Block], settings: Settings) -> None:
-    from supple.backends.cvode import integrate
+    from supple.backends.stepping.cvode import integrate
 
     if len(simulator.runs) > 1:
         raise SuppleError("the method cvode computes one run at a time; choose another method for several")

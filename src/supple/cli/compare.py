@@ -99,7 +99,7 @@ def _motions(
     """A motion by each formulation at every tolerance, loosest first, or why a formulation does not integrate it."""
     from supple import pipeline
     from supple.analyses.simulate import simulate
-    from supple.backends.stepper import Settings
+    from supple.backends.stepping.settings import Settings
     from supple.motion.reader import read_motion
     from supple.simulation.simulator import simulator
 

@@ -99,7 +99,7 @@ def simulate(
     resume: bool, as_json: bool,
 ) -> None:  # fmt: skip
     """Simulate a motion of a robot over time."""
-    from supple.backends.stepper import Settings
+    from supple.backends.stepping.settings import Settings
 
     _writable(output, plot)
     if tol is not None and not tol > 0:
@@ -150,7 +150,7 @@ def inverse(
     formulation: str, structural: str, settings: dict[str, str], output: Path | None, plot: Path | None, as_json: bool,
 ) -> None:  # fmt: skip
     """Forces and torques that make the actuators follow a motion, and how the bodies bend."""
-    from supple.backends.stepper import Settings
+    from supple.backends.stepping.settings import Settings
 
     _writable(output, plot)
     if tol is not None and not tol > 0:

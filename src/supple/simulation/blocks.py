@@ -8,7 +8,9 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from supple.backends.stepper import METHODS, Drive, Settings, State, Stepper
+from supple.backends.stepping.drive import Drive
+from supple.backends.stepping.settings import Settings
+from supple.backends.stepping.stepper import METHODS, State, Stepper
 from supple.errors import SuppleError
 from supple.model import observe
 from supple.model.algebra import Array

@@ -15,7 +15,7 @@ import numpy as np
 from scipy.linalg import qr
 from scipy.sparse.csgraph import connected_components
 
-from supple.backends.plant import Block, Controlled, Place, Plant, plant_function
+from supple.backends.stepping.plant import Block, Controlled, Place, Plant, plant_function
 from supple.errors import SuppleError
 from supple.expr.derivative import jacobian
 from supple.expr.function import Array, Function, kept_parameters, symbols

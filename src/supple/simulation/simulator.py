@@ -17,7 +17,9 @@ import numpy as np
 
 from supple import pipeline
 from supple.backends.compiler import find_compiler
-from supple.backends.stepper import Drive, Settings, Stepper, Table
+from supple.backends.stepping.drive import Drive, Table
+from supple.backends.stepping.settings import Settings
+from supple.backends.stepping.stepper import Stepper
 from supple.errors import SuppleError
 from supple.expr.function import Array
 from supple.model.follow import follow

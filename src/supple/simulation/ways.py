@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from supple.backends.plant import Coupled, Part, Place, plant_function
+from supple.backends.stepping.plant import Coupled, Part, Place, plant_function
 from supple.errors import SuppleError
 from supple.expr.derivative import jacobian, push_forward
 from supple.expr.function import Array, Function

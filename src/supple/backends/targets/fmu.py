@@ -19,7 +19,7 @@ from functools import cache
 from pathlib import Path
 
 from supple.backends.compiler import find_compiler, portable_library
-from supple.backends.plant import stepping_source
+from supple.backends.stepping.plant_text import stepping_source
 from supple.backends.targets.fmu_description import DESCRIPTIONS, build_description_3
 from supple.backends.targets.fmu_model import check, model_header
 from supple.backends.targets.fmu_variables import Coordinate, FmuParts, Observed, Quantity, Table, table

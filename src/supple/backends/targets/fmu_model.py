@@ -8,8 +8,8 @@ from math import pi
 from typing import Any
 
 from supple.backends.c_source import literal, signature
-from supple.backends.plant import plant_equations
-from supple.backends.stepper import Settings
+from supple.backends.stepping.plant_text import plant_equations
+from supple.backends.stepping.settings import Settings
 from supple.backends.targets.fmu_variables import FmuParts, Table
 from supple.backends.targets.heading import NOTICE
 from supple.backends.targets.names import shown

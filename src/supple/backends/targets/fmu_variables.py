@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from supple.backends.c_source import Names
-from supple.backends.plant import Plant
+from supple.backends.stepping.plant import Plant
 from supple.backends.targets.names import element_words, shown
 from supple.expr.function import Function
 

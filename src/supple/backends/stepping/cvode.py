@@ -6,7 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from supple.backends.stepper import Drive, Settings, State, Stepper
+from supple.backends.stepping.drive import Drive
+from supple.backends.stepping.settings import Settings
+from supple.backends.stepping.stepper import State, Stepper
 from supple.errors import SuppleError
 from supple.expr.function import Array
 

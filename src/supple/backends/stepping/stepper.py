@@ -5,14 +5,15 @@ from __future__ import annotations
 import ctypes
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from supple.backends.compiler import shared_library
-from supple.backends.plant import Place, Plant, columns_source, plant_source
+from supple.backends.stepping.drive import Drive
+from supple.backends.stepping.plant import Place, Plant
+from supple.backends.stepping.plant_text import columns_source, plant_source
+from supple.backends.stepping.settings import Settings
 from supple.errors import BackendError
 from supple.expr.function import Array
 
@@ -24,87 +25,6 @@ OUTCOMES = (
 
 _MANY = 16  # free coordinates from which on derivatives are worth a library of their own
 _WIDE = 8  # columns that it computes at once
-
-
-class _Signals(ctypes.Structure):
-    _fields_ = (
-        ("pieces", ctypes.c_longlong), ("channels", ctypes.c_longlong),
-        ("knots", ctypes.c_void_p), ("coefficients", ctypes.c_void_p),
-    )  # fmt: skip
-
-
-class _Drive(ctypes.Structure):
-    _fields_ = (
-        ("given", _Signals), ("reference", _Signals), ("torque", _Signals), ("load", _Signals),
-        ("gravity", ctypes.c_void_p), ("breaks", ctypes.c_void_p), ("n_breaks", ctypes.c_longlong),
-        ("gains", ctypes.c_void_p), ("sample", ctypes.c_double), ("delay", ctypes.c_double),
-        ("control", ctypes.c_longlong),
-    )  # fmt: skip
-
-
-@dataclass(frozen=True)
-class Table:
-    """Signals as piecewise quintic polynomials: knots (K + 1) and coefficients (K, channels, 6)."""
-
-    knots: Array
-    coefficients: Array
-
-
-@dataclass(frozen=True)
-class Drive:
-    """What moves the plant: tables of its channels in the plant's order (None: no such signals), and a controller."""
-
-    gravity: Array
-    given: Table | None = None
-    reference: Table | None = None
-    torque: Table | None = None
-    load: Table | None = None
-    breaks: Array | None = None
-    gains: Array | None = None  # kp, kd, ki, limit (0: none) of each torque-driven actuator
-    sample: float = 0.0
-    delay: float = 0.0
-    control: int = 0  # 0 none, 1 PID, 2 computed torque
-
-    @cached_property
-    def structure(self) -> Any:
-        made = _Drive()
-        kept: list[Array] = []
-        for name in ("given", "reference", "torque", "load"):
-            table = getattr(self, name)
-            if table is not None and table.coefficients.shape[1]:
-                knots, coefficients = (np.ascontiguousarray(x, dtype=float) for x in (table.knots, table.coefficients))
-                kept += [knots, coefficients]
-                pieces, channels = coefficients.shape[:2]
-                setattr(made, name, _Signals(pieces, channels, knots.ctypes.data, coefficients.ctypes.data))
-        for name in ("gravity", "breaks", "gains"):
-            array = np.ascontiguousarray(getattr(self, name) if getattr(self, name) is not None else [], dtype=float)
-            kept.append(array)
-            setattr(made, name, array.ctypes.data)
-        made.n_breaks = 0 if self.breaks is None else len(self.breaks)
-        made.sample, made.delay, made.control = self.sample, self.delay, self.control
-        made.kept = kept  # arrays live as long as the structure points at them
-        return made
-
-
-@dataclass(frozen=True)
-class Settings:
-    """How to integrate: steps are chosen for `tolerance` (0: what suits the method) unless `step` fixes them. For radau and
-    gauss it is the error made in a radian of a vibration, for the others that of a step; relative to accelerations."""
-
-    method: str = "radau"
-    tolerance: float = 0.0
-    step: float = 0.0
-    largest: float = 0.05
-    smallest: float = 1e-10
-    rho: float = 0.8
-    every: float = 1e-3  # s between samples; 0: every step
-    cutoff: float = 1000.0  # Hz; motions that are faster may die away instead of being followed; 0: none
-    scale: float = 1e-3  # m/s^2 or rad/s^2: the least peak acceleration errors are relative to
-    newton: float = 0.0  # relative tolerance of Newton's method on accelerations; 0: from `tolerance`
-
-    @property
-    def newton_tolerance(self) -> float:
-        return self.newton or max(1e-12, (1e-3 if self.method == "dormand_prince" else 3e-2) * self.tolerance)
 
 
 class Stepper:
