@@ -18,7 +18,7 @@ from supple.analyses.simulate import checked
 from supple.backends.stepping.settings import Settings
 from supple.errors import SuppleError
 from supple.pipeline import describe, gallery
-from supple.simulation.blocks import Block, blocks_of, switch
+from supple.simulation.groups import Group, groups_of, switch
 from supple.simulation.simulator import Simulator, simulator
 
 STEPS, ROWS = 10**9, 200_000  # of one piece
@@ -45,10 +45,10 @@ def row(name: str, robot: Simulator, rounds: int) -> list[object]:
     """One line of the table."""
     settings = checked(robot.scaled(Settings()), robot.duration)
     found = [integrated(robot, settings) for _ in range(rounds)]
-    seconds, block = min(found, key=lambda x: x[0])
-    plant, state, counts = block.stepper.plant, block.state, block.state.counts()
+    seconds, group = min(found, key=lambda x: x[0])
+    plant, state, counts = group.stepper.plant, group.state, group.state.counts()
     kind = "tree" if plant.tree is not None else "legs" if plant.program is not None else "closed"
-    end = "" if block.outcome == "done" else f" ({block.outcome})"
+    end = "" if group.outcome == "done" else f" ({group.outcome})"
     return [
         name + end, kind, len(plant.free), f"{state.t:.3g}", f"{seconds:.3g}", f"{state.t / seconds:.3g}", counts["steps"],
         counts["rejected"], f"{counts['iterations'] / max(1, counts['steps']):.2f}", counts["jacobians"],
@@ -56,16 +56,16 @@ def row(name: str, robot: Simulator, rounds: int) -> list[object]:
     ]  # fmt: skip
 
 
-def integrated(robot: Simulator, settings: Settings) -> tuple[float, Block]:
-    """Seconds of this thread, and the block of the only run at its end."""
-    (block,) = blocks_of(robot, settings, None)
+def integrated(robot: Simulator, settings: Settings) -> tuple[float, Group]:
+    """Seconds of this thread, and the group of the only run at its end."""
+    (group,) = groups_of(robot, settings, None)
     begun = time.thread_time()
-    block.outcome = "full"
-    while block.outcome in ("full", "yielded"):
-        block.outcome, _ = block.stepper.run(block.state, robot.drive, robot.duration, STEPS, ROWS)
-        if block.outcome in ("ill_posed", "open_loops", "diverged", "too_small") and switch(robot, block, robot.drive):
-            block.outcome = "yielded"
-    return time.thread_time() - begun, block
+    group.outcome = "full"
+    while group.outcome in ("full", "yielded"):
+        group.outcome, _ = group.stepper.run(group.state, robot.drive, robot.duration, STEPS, ROWS)
+        if group.outcome in ("ill_posed", "open_loops", "diverged", "too_small") and switch(robot, group, robot.drive):
+            group.outcome = "yielded"
+    return time.thread_time() - begun, group
 
 
 if __name__ == "__main__":

@@ -28,7 +28,7 @@ from threadpoolctl import threadpool_limits
 from supple import pipeline
 from supple.backends.stepping.settings import Settings
 from supple.model import observe
-from supple.simulation.blocks import blocks_of, switch
+from supple.simulation.groups import groups_of, switch
 from supple.simulation.signals import observed
 from supple.simulation.simulator import Simulator, simulator
 
@@ -162,23 +162,23 @@ def ready(case: Case, folder: Path) -> Simulator:
 def run(made: Simulator, settings: Settings) -> Found:
     """A case with some settings."""
     chosen = made.scaled(replace(settings, every=1 / SAMPLED))
-    block = blocks_of(made, chosen, None)[0]
+    group = groups_of(made, chosen, None)[0]
     rows = round(chosen.largest * SAMPLED) + 100_000
     begun = time.thread_time()
-    while block.outcome in ("yielded", "full"):
-        block.outcome, samples = block.stepper.run(block.state, made.drive, made.duration, 10**9, rows)
-        block.samples.append(samples.copy())
-        if block.outcome not in ("done", "full") and switch(made, block, made.drive):
-            block.outcome = "yielded"
+    while group.outcome in ("yielded", "full"):
+        group.outcome, samples = group.stepper.run(group.state, made.drive, made.duration, 10**9, rows)
+        group.samples.append(samples.copy())
+        if group.outcome not in ("done", "full") and switch(made, group, made.drive):
+            group.outcome = "yielded"
     seconds = time.thread_time() - begun
-    at, parts = observed(made, [block])
+    at, parts = observed(made, [group])
     q, v, a, tau = (parts[k][:, 0] for k in ("q", "v", "a", "tau"))
     points = observe.points(made.model, q, v, a) if made.model.mechanism.points else {"position": q, "acceleration": a}
     flat = {k: x.reshape(len(at), -1) for k, x in points.items()}
     given = [k for k, i in enumerate(made.model.active) if made.model.names[i] in made.prescribed]
     signals = {"positions": flat["position"], "accelerations": flat["acceleration"], "forces": tau[:, given]}
-    counts = block.state.counts()
-    return Found(at, signals, counts["steps"], counts["evaluations"], seconds, block.outcome)
+    counts = group.state.counts()
+    return Found(at, signals, counts["steps"], counts["evaluations"], seconds, group.outcome)
 
 
 def low_passed(x: np.ndarray) -> np.ndarray:

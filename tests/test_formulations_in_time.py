@@ -30,7 +30,8 @@ from supple.formulations.scdd import printed_model
 from supple.model.model import Model
 from supple.model.parallel_jacobian import parallel_jacobian
 from supple.results import Simulation
-from supple.simulation.plants import divide, plant
+from supple.simulation.partition import partition
+from supple.simulation.plants import plant
 from supple.simulation.simulator import simulator
 from supple.simulation.ways import GAIN, spread, way_of
 
@@ -343,7 +344,7 @@ def test_growth_of_late_forces_is_that_of_the_printed_function() -> None:
     for name, rigid in (("five_bar_elastic", False), ("five_bar_elastic", True)):
         model = loaded(name, "scdd", rigid)
         q = closed_state(model, 1).q
-        split = divide(model, q)
+        split = partition(model, q)
         parts = [list(c.v) for c in chains(model.mechanism)]
         found = spread(model, q, parts, split.dependent, range(model.nv), split.rows)
         f, n = interpret(printed_model(model.mechanism)), model.mechanism.equations

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from supple.backends.stepping.settings import Settings
-from supple.simulation.blocks import blocks_of
-from supple.simulation.plants import block_order
+from supple.simulation.block_order import block_order
+from supple.simulation.groups import groups_of
 from supple.simulation.simulator import simulator
 
 
@@ -39,11 +39,11 @@ def test_elimination_by_blocks_gives_rates_that_keep_loops_closed() -> None:
 
     J comes from model.Model: the interpreter, in the order of the coordinates."""
     made = simulator("gough_stewart", "quintic")
-    (block,) = blocks_of(made, Settings(tolerance=1e-3), None)
-    outcome, rows = block.stepper.run(block.state, made.drive, 1.0, 10**6, 2000)
-    plant = block.stepper.plant
+    (group,) = groups_of(made, Settings(tolerance=1e-3), None)
+    outcome, rows = group.stepper.run(group.state, made.drive, 1.0, 10**6, 2000)
+    plant = group.stepper.plant
     assert outcome == "done" and len({b.start for b in plant.blocks}) > 3
-    q, v, _ = (x[:, 0] for x in block.stepper.observe(block.state, made.drive, rows[300:900:100], np.zeros(6)))
+    q, v, _ = (x[:, 0] for x in group.stepper.observe(group.state, made.drive, rows[300:900:100], np.zeros(6)))
     assert np.abs(v[:, [p.v for p in plant.dependent]]).max() > 1e-2
     for position, rate in zip(q, v, strict=True):
         assert np.abs(made.model.jacobian(position) @ rate).max() < 1e-12

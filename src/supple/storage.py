@@ -145,14 +145,14 @@ class Checkpoints:
         self.folder = result.with_name(result.name + ".part")
         self.fingerprint = fingerprint
 
-    def keep(self, block: int, state: bytes, before: int, samples: Array, notes: Any) -> None:
+    def keep(self, group: int, state: bytes, before: int, samples: Array, notes: Any) -> None:
         """Add samples (count, lanes, row), `before` of which there were already, and replace the state."""
         try:
             self.folder.mkdir(parents=True, exist_ok=True)
-            file = self.folder / f"state-{block}.npz"
+            file = self.folder / f"state-{group}.npz"
             if before == 0:
                 file.unlink(missing_ok=True)  # of an earlier simulation
-            with (self.folder / f"samples-{block}.f64").open("r+b" if before else "wb") as stream:
+            with (self.folder / f"samples-{group}.f64").open("r+b" if before else "wb") as stream:
                 stream.seek(before * samples.itemsize * int(np.prod(samples.shape[1:])))
                 stream.write(np.ascontiguousarray(samples, dtype=float).tobytes())
                 stream.flush()
@@ -169,16 +169,16 @@ class Checkpoints:
                 "what was kept before is still there: make room and go on with --resume"
             ) from problem
 
-    def kept(self, block: int) -> tuple[bytes, Array, Any] | None:
-        """State, samples and notes of a block, or None if there are none; those of another simulation are an error."""
-        file = self.folder / f"state-{block}.npz"
+    def kept(self, group: int) -> tuple[bytes, Array, Any] | None:
+        """State, samples and notes of a group, or None if there are none; those of another simulation are an error."""
+        file = self.folder / f"state-{group}.npz"
         if not file.is_file():
             return None
         try:
             with np.load(file, allow_pickle=False) as content:
                 about, state = json.loads(str(content["about"])), content["state"].tobytes()
             shape = tuple(int(n) for n in about["shape"])
-            flat = np.fromfile(self.folder / f"samples-{block}.f64", dtype=float, count=int(np.prod(shape)))
+            flat = np.fromfile(self.folder / f"samples-{group}.f64", dtype=float, count=int(np.prod(shape)))
             samples = flat.reshape(shape)
         except (OSError, ValueError, KeyError, TypeError) as problem:
             raise SuppleError(f"{file}: the checkpoint is damaged ({problem}); start again without --resume") from problem

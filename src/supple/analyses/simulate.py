@@ -19,7 +19,7 @@ from supple.errors import SuppleError
 from supple.model.algebra import Array
 from supple.model.limits import notices
 from supple.results import Signal, Simulation
-from supple.simulation.blocks import Block, Keeper, block_at_start, blocks_of, switch, why_stopped
+from supple.simulation.groups import Group, Keeper, group_at_start, groups_of, switch, why_stopped
 from supple.simulation.signals import observed, signals_of
 from supple.simulation.simulator import Simulator
 from supple.simulation.ways import check_method
@@ -50,18 +50,18 @@ def simulate(
         simulator = replace(simulator, way=None, compiled={})  # without inertia loops are closed, whatever keeps them so
     check_method(simulator.way, chosen.method, chosen.step)
     begun = clock.perf_counter()
-    blocks = blocks_of(simulator, chosen, keeper if resume else None)
+    groups = groups_of(simulator, chosen, keeper if resume else None)
     ready = clock.perf_counter()
-    if chosen.method == "cvode" and blocks[0].stepper.plant.free:
-        _run_cvode(simulator, blocks, chosen)
+    if chosen.method == "cvode" and groups[0].stepper.plant.free:
+        _run_cvode(simulator, groups, chosen)
     else:
-        _run(simulator, blocks, chosen, threads or os.cpu_count() or 1, progress, keeper)
-        blocks = _alone(simulator, blocks, chosen, threads or os.cpu_count() or 1, progress)
-    for b in blocks:
+        _run(simulator, groups, chosen, threads or os.cpu_count() or 1, progress, keeper)
+        groups = _alone(simulator, groups, chosen, threads or os.cpu_count() or 1, progress)
+    for b in groups:
         if b.outcome == "done" and b.state.t > b.samples[-1][-1, 0, 0] + 1e-9:
             b.samples.append(b.state.row()[None])  # the end, where no sample fell on it
-    wall = clock.perf_counter() - ready + max(b.earlier for b in blocks)
-    return _simulation(simulator, chosen, blocks, wall, ready - begun)
+    wall = clock.perf_counter() - ready + max(b.earlier for b in groups)
+    return _simulation(simulator, chosen, groups, wall, ready - begun)
 
 
 def checked(settings: Settings, duration: float) -> Settings:
@@ -88,74 +88,74 @@ def checked(settings: Settings, duration: float) -> Settings:
 # Integration ------------------------------------------------------------------------------------------------------------
 
 
-def _run_cvode(simulator: Simulator, blocks: list[Block], settings: Settings) -> None:
+def _run_cvode(simulator: Simulator, groups: list[Group], settings: Settings) -> None:
     from supple.backends.stepping.cvode import integrate
 
     if len(simulator.runs) > 1:
         raise SuppleError("the method cvode computes one run at a time; choose another method for several")
-    b = blocks[0]
+    b = groups[0]
     b.outcome, samples = integrate(b.stepper, b.state, simulator.drive, settings, simulator.duration)
     b.samples.append(samples)
 
 
 def _run(
     simulator: Simulator,
-    blocks: list[Block],
+    groups: list[Group],
     settings: Settings,
     threads: int,
     progress: Callable[[float], None] | None,
     keeper: Keeper | None,
 ) -> None:
-    """All blocks to their end, or until Ctrl-C, which leaves what was computed."""
+    """All groups to their end, or until Ctrl-C, which leaves what was computed."""
     drive, end = simulator.drive, simulator.duration
     try:
-        with ThreadPoolExecutor(min(threads, len(blocks))) as pool:
-            while any(b.outcome == "yielded" for b in blocks):
-                running = [b for b in blocks if b.outcome == "yielded"]
+        with ThreadPoolExecutor(min(threads, len(groups))) as pool:
+            while any(b.outcome == "yielded" for b in groups):
+                running = [b for b in groups if b.outcome == "yielded"]
                 list(pool.map(lambda b: _piece(simulator, b, settings, drive, end), running))
                 _keep(running, keeper)
                 if progress is not None:
-                    progress(float(np.mean([1.0 if b.outcome == "done" else b.state.t / end for b in blocks])))
+                    progress(float(np.mean([1.0 if b.outcome == "done" else b.state.t / end for b in groups])))
     except KeyboardInterrupt:  # pieces under way have come to their end
-        stopped = [b for b in blocks if b.outcome == "yielded"]
+        stopped = [b for b in groups if b.outcome == "yielded"]
         for b in stopped:
             b.outcome = "interrupted"
         _keep(stopped, keeper)
 
 
-def _keep(blocks: list[Block], keeper: Keeper | None) -> None:
+def _keep(groups: list[Group], keeper: Keeper | None) -> None:
     if keeper is not None:
-        for b in blocks:
+        for b in groups:
             b.keep(keeper)
 
 
 def _alone(
-    simulator: Simulator, blocks: list[Block], settings: Settings, threads: int, progress: Callable[[float], None] | None
-) -> list[Block]:
+    simulator: Simulator, groups: list[Group], settings: Settings, threads: int, progress: Callable[[float], None] | None
+) -> list[Group]:
     """Blocks in which some run failed, once more run by run: each may then choose its own steps and free coordinates."""
-    made: list[Block] = []
-    for b in blocks:
+    made: list[Group] = []
+    for b in groups:
         if b.stepper.lanes == 1 or b.outcome in ("done", "interrupted"):
             made.append(b)
         else:
-            made += [block_at_start(simulator, settings, b.number, (run,)) for run in dict.fromkeys(b.runs)]
+            made += [group_at_start(simulator, settings, b.number, (run,)) for run in dict.fromkeys(b.runs)]
     _run(simulator, made, settings, threads, progress, None)
     return made
 
 
-def _piece(simulator: Simulator, block: Block, settings: Settings, drive: Drive, end: float) -> None:
+def _piece(simulator: Simulator, group: Group, settings: Settings, drive: Drive, end: float) -> None:
     """A piece of a simulation, as long as it takes to compute for PIECE seconds."""
     begun, steps = clock.perf_counter(), 200
-    rows = max(_ROWS, int(block.state["rows_ahead"][0]) + 1)
+    rows = max(_ROWS, int(group.state["rows_ahead"][0]) + 1)
     while clock.perf_counter() - begun < PIECE:
         before = clock.perf_counter()
-        outcome, samples = block.stepper.run(block.state, drive, end, steps, rows)
+        outcome, samples = group.stepper.run(group.state, drive, end, steps, rows)
         if len(samples):
-            block.samples.append(samples.copy())  # without the room for more
+            group.samples.append(samples.copy())  # without the room for more
         if outcome not in ("yielded", "full"):
-            block.outcome = outcome
-            if outcome in ("ill_posed", "open_loops", "diverged", "too_small") and switch(simulator, block, drive):
-                block.outcome = "yielded"
+            group.outcome = outcome
+            if outcome in ("ill_posed", "open_loops", "diverged", "too_small") and switch(simulator, group, drive):
+                group.outcome = "yielded"
                 continue
             return
         if clock.perf_counter() - before < 0.1 * PIECE:
@@ -165,20 +165,20 @@ def _piece(simulator: Simulator, block: Block, settings: Settings, drive: Drive,
 # What comes out ----------------------------------------------------------------------------------------------------------
 
 
-def _simulation(simulator: Simulator, settings: Settings, blocks: list[Block], wall: float, preparing: float) -> Simulation:
+def _simulation(simulator: Simulator, settings: Settings, groups: list[Group], wall: float, preparing: float) -> Simulation:
     outcome = "complete"
-    for b in blocks:
+    for b in groups:
         if b.outcome != "done":
             outcome = why_stopped(simulator, b, b.outcome, b.state.t)
-    reached = min(b.state.t for b in blocks)
+    reached = min(b.state.t for b in groups)
     cut = simulator.path is not None and simulator.duration < simulator.path.end - 1e-9  # before it leaves the workspace
     if simulator.stop is not None and not cut and reached > (1.0 - NEAR_THE_END) * simulator.duration:
         outcome = f"{simulator.stop}; simulated until t = {reached:.6g} s"  # rates grow without bound towards the boundary
     begun = clock.perf_counter()
-    time, parts = observed(simulator, blocks)
+    time, parts = observed(simulator, groups)
     signals, axes = signals_of(simulator, time, parts)
-    balance, lost = _balance(settings, blocks, signals), _cut_off(settings, blocks)
-    counts = [b.state.counts() for b in blocks]
+    balance, lost = _balance(settings, groups, signals), _cut_off(settings, groups)
+    counts = [b.state.counts() for b in groups]
     summary = {
         "method": settings.method,
         "tolerance": settings.tolerance,
@@ -193,8 +193,8 @@ def _simulation(simulator: Simulator, settings: Settings, blocks: list[Block], w
         "evaluations": sum(c["evaluations"] for c in counts),
         "newton_iterations": sum(c["iterations"] for c in counts),
         "jacobians": sum(c["jacobians"] for c in counts),
-        "model": _solved(blocks[0].stepper.plant),
-        "integrated": f"{len(blocks[0].stepper.plant.free)} of {simulator.model.nv} coordinates",
+        "model": _solved(groups[0].stepper.plant),
+        "integrated": f"{len(groups[0].stepper.plant.free)} of {simulator.model.nv} coordinates",
         "structural_damping": simulator.structural,
         "worst_closure": float(np.nanmax(signals["closure"].values, initial=0.0)),
         **balance,
@@ -229,9 +229,9 @@ def _version() -> str:
         return "unknown"
 
 
-def _cut_off(settings: Settings, blocks: list[Block]) -> dict[str, float] | None:
+def _cut_off(settings: Settings, groups: list[Group]) -> dict[str, float] | None:
     """What was above the cutoff and not followed: its largest share of the accelerations of the moment, and when."""
-    share, at = max(b.state.cut_off for b in blocks)
+    share, at = max(b.state.cut_off for b in groups)
     return {"above_hz": settings.cutoff, "share": share, "time_s": at} if share > 0.0 else None
 
 
@@ -249,11 +249,11 @@ def _warnings(settings: Settings, balance: float | None, cut: dict[str, float] |
     return [f"the energy balance is off by {balance:.1e} of its peak, at a tolerance of {settings.tolerance:g}: {helps}"]
 
 
-def _balance(settings: Settings, blocks: list[Block], signals: dict[str, Signal]) -> dict[str, float | None]:
+def _balance(settings: Settings, groups: list[Group], signals: dict[str, Signal]) -> dict[str, float | None]:
     """Energy at the end less that at the start and the work done: zero but for errors of integration."""
     kinetic, elastic, gravity = (signals[f"energy_{k}"].values for k in ("kinetic", "elastic", "gravity"))
     total = kinetic + elastic + gravity
-    work = np.concatenate([b.state.lanes("work")[: len(dict.fromkeys(b.runs)), 0] for b in blocks])
+    work = np.concatenate([b.state.lanes("work")[: len(dict.fromkeys(b.runs)), 0] for b in groups])
     last = [int(np.flatnonzero(np.isfinite(x))[-1]) for x in total.reshape(len(total), -1).T]
     gained = np.array([x[k] - x[0] for x, k in zip(total.reshape(len(total), -1).T, last, strict=True)])
     peak = float(np.nanmax(np.abs(kinetic + elastic), initial=0.0))

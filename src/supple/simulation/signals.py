@@ -7,19 +7,19 @@ import numpy as np
 from supple.model import observe
 from supple.model.algebra import Array
 from supple.results import Signal
-from supple.simulation.blocks import Block
+from supple.simulation.groups import Group
 from supple.simulation.simulator import Simulator
 
 _FORCE = {"m": "N", "rad": "N m"}
 
 
-def observed(simulator: Simulator, blocks: list[Block]) -> tuple[Array, dict[str, Array]]:
+def observed(simulator: Simulator, groups: list[Group]) -> tuple[Array, dict[str, Array]]:
     """Time, and q, v, a and actuator forces (time, run, ...) of all runs."""
-    plant = blocks[0].stepper.plant
-    longest = max((b.rows for b in blocks), key=len)
+    plant = groups[0].stepper.plant
+    longest = max((b.rows for b in groups), key=len)
     time = longest[:, 0, 0]
     parts: dict[str, list[Array]] = {"q": [], "v": [], "a": [], "tau": []}
-    for b in blocks:
+    for b in groups:
         rows = b.rows
         beyond = ((0, len(time) - len(rows)), (0, 0))  # what a run that stopped early did not reach is not a number
         q, v, a = b.observe(simulator.drive)

@@ -30,7 +30,8 @@ from supple.motion.description import Motion
 from supple.motion.reader import read_motion
 from supple.motion.trajectory import Trajectory
 from supple.robot.bodies.record import is_zero
-from supple.simulation.plants import Kept, Split, coordinate_places, divide, plant, turning
+from supple.simulation.partition import Partition, coordinate_places, partition, turning
+from supple.simulation.plants import Kept, plant
 from supple.simulation.starts import Run, started
 from supple.simulation.ways import INDEPENDENT, Way, way_of
 
@@ -136,7 +137,9 @@ class Simulator:
 
     def scaled(self, settings: Settings) -> Settings:
         """Settings whose errors are relative to the peak acceleration of the path, with a tolerance that suits them."""
-        kinds = {self.model.mechanism.coordinates[i].kind for i in divide(self.model, self.runs[0].q, self.prescribed).free}
+        kinds = {
+            self.model.mechanism.coordinates[i].kind for i in partition(self.model, self.runs[0].q, self.prescribed).free
+        }
         joints = bool(kinds - {"elastic"})
         if settings.tolerance == 0.0:
             usual = {"radau": 1e-6 if joints else 1e-5, "generalised_alpha": 1e-5 if joints else 1e-3}
@@ -152,9 +155,9 @@ class Simulator:
         typical = float(np.quantile(sizes, _TYPICAL))  # not the peak, which has no bound where the workspace ends
         return replace(settings, scale=max(settings.scale, typical))
 
-    def split(self, q: Array) -> tuple[Split, tuple[Any, ...], tuple[Any, ...], tuple[tuple[int, int, int], ...]]:
+    def split(self, q: Array) -> tuple[Partition, tuple[Any, ...], tuple[Any, ...], tuple[tuple[int, int, int], ...]]:
         """The free and dependent coordinates that suit a posture best."""
-        found = divide(self.model, q, self.prescribed, pivoted=True)
+        found = partition(self.model, q, self.prescribed, pivoted=True)
         places = coordinate_places(self.model.mechanism)
         return (
             found,

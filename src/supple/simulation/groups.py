@@ -1,4 +1,4 @@
-"""`Block`: runs that are integrated side by side, how they start, go on from a checkpoint, and change free coordinates."""
+"""`Group`: runs that are integrated side by side, how they start, go on from a checkpoint, and change free coordinates."""
 
 from __future__ import annotations
 
@@ -32,12 +32,12 @@ class Keeper(Protocol):
 
     `keep` is given the samples that are new, and how many there were before them."""
 
-    def keep(self, block: int, state: bytes, before: int, samples: Array, notes: Any) -> None: ...
-    def kept(self, block: int) -> tuple[bytes, Array, Any] | None: ...
+    def keep(self, group: int, state: bytes, before: int, samples: Array, notes: Any) -> None: ...
+    def kept(self, group: int) -> tuple[bytes, Array, Any] | None: ...
 
 
 @dataclass
-class Block:
+class Group:
     """Runs that are computed side by side: one for each lane, the last ones repeated."""
 
     number: int
@@ -90,87 +90,87 @@ class Block:
         return q, v, a
 
 
-def blocks_of(simulator: Simulator, settings: Settings, kept: Keeper | None) -> list[Block]:
-    """All runs of a simulation in blocks, at their start or as `kept` has them."""
+def groups_of(simulator: Simulator, settings: Settings, kept: Keeper | None) -> list[Group]:
+    """All runs of a simulation in groups, at their start or as `kept` has them."""
     count = len(simulator.runs)
     lanes = 1 if count == 1 else 4 if count <= 4 else 8
     stepper = simulator.stepper(lanes)
-    blocks = []
+    groups = []
     for number, first in enumerate(range(0, count, lanes)):
         runs = tuple(min(first + k, count - 1) for k in range(lanes))
         found = kept.kept(number) if kept is not None else None
         if found is not None:
-            blocks.append(_resumed(simulator, settings, Block(number, runs, stepper, State(stepper)), *found))
+            groups.append(_resumed(simulator, settings, Group(number, runs, stepper, State(stepper)), *found))
         else:
-            blocks.append(block_at_start(simulator, settings, number, runs))
-    return blocks
+            groups.append(group_at_start(simulator, settings, number, runs))
+    return groups
 
 
-def _resumed(simulator: Simulator, settings: Settings, block: Block, state: bytes, samples: Array, notes: Any) -> Block:
-    """A block as a checkpoint left it."""
-    lanes = block.stepper.lanes
+def _resumed(simulator: Simulator, settings: Settings, group: Group, state: bytes, samples: Array, notes: Any) -> Group:
+    """A group as a checkpoint left it."""
+    lanes = group.stepper.lanes
     if notes["dense"]:
-        block.stepper = simulator.stepper(lanes, dense=True)
-    if len(state) != block.stepper.size:
+        group.stepper = simulator.stepper(lanes, dense=True)
+    if len(state) != group.stepper.size:
         raise SuppleError("the checkpoint was made by another version of supple; start again without --resume")
-    block.state, block.samples, block.kept = State(block.stepper, state), [samples], (1, len(samples))
-    block.switched, block.earlier = notes.get("switched"), notes.get("spent", 0.0)
+    group.state, group.samples, group.kept = State(group.stepper, state), [samples], (1, len(samples))
+    group.switched, group.earlier = notes.get("switched"), notes.get("spent", 0.0)
     for count, dense, tables in notes["stretches"]:
-        block.stretches.append((count, simulator.stepper(lanes, dense=dense), np.array(tables)))
-    return block
+        group.stretches.append((count, simulator.stepper(lanes, dense=dense), np.array(tables)))
+    return group
 
 
-def block_at_start(simulator: Simulator, settings: Settings, number: int, runs: tuple[int, ...]) -> Block:
+def group_at_start(simulator: Simulator, settings: Settings, number: int, runs: tuple[int, ...]) -> Group:
     """Runs at their start, loops closed."""
     stepper = simulator.stepper(len(runs))
     own = [simulator.runs[k] for k in runs]
     q, v = np.array([r.q for r in own]), np.array([r.v for r in own])
     state = stepper.start(settings, simulator.drive, 0.0, q, v)
-    block = Block(number, runs, stepper, state)
+    group = Group(number, runs, stepper, state)
     outcome = stepper.begin(state, simulator.drive, np.array([r.parameters for r in own]))
     if outcome != "fine":
-        raise SuppleError(why_stopped(simulator, block, outcome, 0.0))
-    block.samples.append(state.row()[None])
+        raise SuppleError(why_stopped(simulator, group, outcome, 0.0))
+    group.samples.append(state.row()[None])
     if not simulator.prescribed:
         state["conditioning"][2] = min(LEAST, 0.1 * state["conditioning"][0])
-    return block
+    return group
 
 
-def switch(simulator: Simulator, block: Block, drive: Drive) -> bool:
+def switch(simulator: Simulator, group: Group, drive: Drive) -> bool:
     """Other coordinates as free ones, where those in use have become singular; False if it does not help.
 
     The closed form knows one choice only, so the matrices of the tree take over."""
-    state = block.state
-    if simulator.prescribed or block.stepper.lanes > 1 or block.stepper.plant.coupled is not None:
+    state = group.state
+    if simulator.prescribed or group.stepper.lanes > 1 or group.stepper.plant.coupled is not None:
         return False
     q, v = state.lanes("q")[0], state.lanes("v")[0]
-    before = (block.count(), block.stepper, state["tables"].copy())
+    before = (group.count(), group.stepper, state["tables"].copy())
     try:
         split, free, dependent, turning = simulator.split(q)
-        if block.stepper.plant.tree is None:
-            block.stepper = simulator.stepper(1, dense=True)
+        if group.stepper.plant.tree is None:
+            group.stepper = simulator.stepper(1, dense=True)
     except SuppleError:
         return False
-    fresh = block.stepper.start(Settings(), drive, state.t, q, v)
+    fresh = group.stepper.start(Settings(), drive, state.t, q, v)
     fresh.take_over(state)
     fresh["rows_ahead"], fresh["parameters"] = state["rows_ahead"], state["parameters"]
     fresh.choose(free, dependent, split.rows, turning)
-    block.state = fresh
-    if block.stepper.again(fresh, drive) != "fine" or (block.switched is not None and state.t <= block.switched):
+    group.state = fresh
+    if group.stepper.again(fresh, drive) != "fine" or (group.switched is not None and state.t <= group.switched):
         return False
     fresh["conditioning"][2] = min(LEAST, 0.1 * fresh["conditioning"][0])
-    block.switched = state.t
-    block.stretches.append(before)
+    group.switched = state.t
+    group.stretches.append(before)
     return True
 
 
-def why_stopped(simulator: Simulator, block: Block, outcome: str, t: float) -> str:
+def why_stopped(simulator: Simulator, group: Group, outcome: str, t: float) -> str:
     """Why a simulation ended early: when, where, and what to do."""
     model = simulator.model
-    values = observe.coordinate_values(model, block.state.lanes("q")[0])
+    values = observe.coordinate_values(model, group.state.lanes("q")[0])
     kinds = [c.kind for c in model.mechanism.coordinates]
     wanted = "active" if "active" in kinds else "passive"
     pose = ", ".join(f"{n} = {x:.6g}" for n, k, x in zip(model.names, kinds, values, strict=True) if k == wanted)
-    moving = simulator.motion.controller is None and block.state["method"][0] != METHODS["quasi_static"]
+    moving = simulator.motion.controller is None and group.state["method"][0] != METHODS["quasi_static"]
     advice = "" if not moving else {"too_small": "; loosen --tol", "diverged": "; try a smaller --step"}.get(outcome, "")
     return f"{model.mechanism.name}: stopped at t = {t:.6g} s, because {_WORDS.get(outcome, outcome)} ({pose}){advice}"
