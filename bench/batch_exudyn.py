@@ -33,7 +33,7 @@ from timing import best_times, show
 from supple.analyses.modes import modes
 from supple.backends.native import native
 from supple.expr.passes import optimise
-from supple.formulations.articulated import forward_model
+from supple.formulations.least_constraint.articulated import forward_model
 from supple.formulations.newton_euler import newton_euler
 from supple.model.model import Model
 from supple.pipeline import load

@@ -17,7 +17,7 @@ from timing import best_times, show
 from supple.backends.compiler import FLAGS
 from supple.backends.native import native
 from supple.expr.passes import optimise
-from supple.formulations.articulated import inverse_model
+from supple.formulations.least_constraint.articulated import inverse_model
 from supple.pipeline import describe
 from supple.robot.assemble import assemble
 

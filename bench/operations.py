@@ -11,7 +11,7 @@ from timing import show
 
 from supple.expr.function import Function
 from supple.expr.passes import optimise
-from supple.formulations.articulated import forward_model, inverse_model
+from supple.formulations.least_constraint.articulated import forward_model, inverse_model
 from supple.models import mass
 from supple.pipeline import describe
 from supple.robot.assemble import assemble

@@ -14,10 +14,10 @@ from whole_tree import follow_tree
 
 from supple import pipeline
 from supple.analyses.modes import modes
-from supple.formulations.affine import Unsupported
 from supple.formulations.erls import erls
 from supple.formulations.erls_compatible import erls_compatible
 from supple.formulations.newton_euler import newton_euler
+from supple.formulations.record import Unsupported
 from supple.model.algebra import null_space
 from supple.model.closing import close
 from supple.model.equilibrium import equilibrium

@@ -10,7 +10,7 @@ import pytest
 
 from supple.backends.interpreter import interpret
 from supple.formulations.erls import erls
-from supple.formulations.erls_operators import operators
+from supple.formulations.rigid_links.operators import operators
 from supple.model.model import Model
 from supple.robot.assemble import assemble
 from supple.robot.bodies.record import hat

@@ -11,7 +11,7 @@ from supple.backends.interpreter import interpret
 from supple.expr.function import kept_parameters
 from supple.expr.node import symbol
 from supple.formulations.erls_compatible import erls_compatible
-from supple.formulations.erls_nodes import nodal_displacements, nodes
+from supple.formulations.rigid_links.nodes import nodal_displacements, nodes
 from supple.model.equilibrium import equilibrium
 from supple.model.posture import posture
 from supple.robot.assemble import assemble

@@ -13,8 +13,8 @@ from erls_robots import METHODS
 from supple.expr.vector import vector, zeros
 from supple.formulations.erls import _energies
 from supple.formulations.erls_compatible import Velocity, rotary_energy
-from supple.formulations.moments import Moments, moments
 from supple.formulations.newton_euler import newton_euler
+from supple.formulations.rigid_links.moments import Moments, moments
 from supple.model.model import Model
 from supple.robot.assemble import assemble
 from supple.robot.mechanism import Mechanism

@@ -25,8 +25,8 @@ from supple.backends.stepping.stepper import State, Stepper
 from supple.cli.main import main
 from supple.errors import SuppleError
 from supple.expr.function import Array
-from supple.formulations.chains import chains
 from supple.formulations.scdd import printed_model
+from supple.formulations.tree.chains import chains
 from supple.model.model import Model
 from supple.model.parallel_jacobian import parallel_jacobian
 from supple.results import Simulation

@@ -36,12 +36,10 @@ ROOMS = {
     },
     "__main__": {"cli"},
 }  # fmt: skip
-# modules of formulations that methods share; the methods themselves never import each other
-SHARED = {
-    "kinematics", "equations", "quadratic", "polynomial", "bodies", "affine", "folding", "closing", "articulated",
-    "solution", "loops", "observed", "lagrangian", "chains", "link_system", "erls_record", "moments", "independent",
-    "leg_program", "strain",
-}  # fmt: skip
+# files of formulations/ are its methods, but for these, which every room of it may use; its folders are rooms
+RECORDS = {"record"}
+# room of formulations/ -> the other rooms it may import from
+BELOW = {"tree": set(), "least_constraint": {"tree"}, "rigid_links": {"tree"}}
 
 
 def modules() -> list[Path]:
@@ -74,15 +72,26 @@ def test_imports_stay_within_the_house(path: Path) -> None:
         assert target == own or target in ROOMS[own], f"{own} must not import {module}"
 
 
-def test_methods_and_analyses_do_not_import_each_other() -> None:
+def test_methods_import_rooms_and_rooms_no_methods() -> None:
+    methods = {p.stem for p in (SOURCE / "formulations").glob("*.py")} - {"__init__"} - RECORDS
     for path in modules():
         parts = path.relative_to(SOURCE).parts
-        for module in imports(path):
-            target = module.split(".")[1:]
-            if parts[0] == "formulations" and target[0] == "formulations" and len(target) > 1:
-                assert target[1] in SHARED, f"{path} imports the method {module}"
-            if parts[0] == "analyses":
-                assert target[0] != "analyses", f"{path} imports {module}"
+        if parts[0] != "formulations":
+            continue
+        for target in (module.split(".")[2:] for module in imports(path) if module.startswith("supple.formulations.")):
+            assert target[0] not in methods, f"{path} imports the method {target[0]}"
+            if len(parts) > 2 and target[0] not in RECORDS:
+                assert target[0] in {parts[1], *BELOW[parts[1]]}, f"{path} imports the room {target[0]}"
+
+
+def test_the_rooms_of_formulations_are_on_the_map() -> None:
+    assert {p.parent.name for p in (SOURCE / "formulations").glob("*/__init__.py")} == set(BELOW)
+
+
+def test_analyses_do_not_import_each_other() -> None:
+    for path in modules():
+        if room(path) == "analyses":
+            assert not [m for m in imports(path) if m.split(".")[1] == "analyses"], f"{path} imports an analysis"
 
 
 def test_the_map_has_no_empty_rooms() -> None:

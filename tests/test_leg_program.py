@@ -16,8 +16,8 @@ from supple.backends.compiler import find_compiler
 from supple.backends.interpreter import interpret
 from supple.backends.program import run, source
 from supple.expr.program import Program
-from supple.formulations.affine import Unsupported
-from supple.formulations.leg_program import leg_program
+from supple.formulations.least_constraint.leg_program import leg_program
+from supple.formulations.record import Unsupported
 from supple.model.model import Model
 from supple.robot.assemble import assemble
 from supple.robot.mechanism import Mechanism

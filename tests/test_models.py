@@ -15,7 +15,7 @@ from supple.backends.interpreter import interpret
 from supple.backends.package import Package
 from supple.expr.function import Function
 from supple.expr.passes import optimise
-from supple.formulations.composite import independent_names
+from supple.formulations.least_constraint.composite import independent_names
 from supple.formulations.newton_euler import newton_euler
 from supple.model.mobility import independent_coordinates
 from supple.model.model import Model

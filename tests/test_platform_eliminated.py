@@ -16,7 +16,6 @@ from supple import pipeline
 from supple.backends.interpreter import interpret
 from supple.errors import SuppleError
 from supple.expr.function import Function
-from supple.formulations.affine import Unsupported
 from supple.formulations.platform_eliminated import (
     deformation_model,
     forward_model,
@@ -24,6 +23,7 @@ from supple.formulations.platform_eliminated import (
     platform_eliminated,
     platform_inverse_model,
 )
+from supple.formulations.record import Unsupported
 from supple.model.model import Model
 from supple.model.posture import posture
 from supple.motion.reader import read_motion
@@ -100,7 +100,7 @@ def test_the_direct_model_undoes_the_inverse_one(name: str) -> None:
 def test_a_model_by_elimination_equals_the_one_by_projection(name: str) -> None:
     """The same elimination with numbers, reactions of the loops included."""
     model = robot(name)
-    other = Model(platform_eliminated(model.equations))
+    other = Model(platform_eliminated(model.mechanism))
     for seed in range(3):
         state, a = closed_state(model, seed), np.random.default_rng(seed).uniform(-1, 1, len(model.active))
         true, found = model.inverse(state.q, state.v, a), other.inverse(state.q, state.v, a)

@@ -12,9 +12,9 @@ from supple import models, pipeline
 from supple.backends.interpreter import interpret
 from supple.backends.native import load
 from supple.expr.passes import optimise
-from supple.formulations.affine import Unsupported
-from supple.formulations.chains import chains
+from supple.formulations.record import Unsupported
 from supple.formulations.scdd import VARIANTS, exact_model, printed_model, step_model
+from supple.formulations.tree.chains import chains
 from supple.model.model import Model
 from supple.model.posture import posture
 

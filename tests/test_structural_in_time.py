@@ -18,7 +18,7 @@ from supple.backends.program import run
 from supple.backends.stepping.settings import Settings
 from supple.cli.main import main
 from supple.fmu_parts import fmu_parts
-from supple.formulations.leg_program import leg_program
+from supple.formulations.least_constraint.leg_program import leg_program
 from supple.model.algebra import null_space
 from supple.model.posture import posture
 from supple.model.structural import viscous_equivalent

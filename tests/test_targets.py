@@ -27,7 +27,7 @@ from supple.errors import BackendError, SuppleError
 from supple.expr.function import Function, function, symbols
 from supple.expr.node import cos, named, neg, sign, sin, sqrt
 from supple.expr.passes import optimise
-from supple.formulations.articulated import forward_model, inverse_model
+from supple.formulations.least_constraint.articulated import forward_model, inverse_model
 from supple.pipeline import describe
 from supple.robot.assemble import assemble
 

@@ -17,8 +17,8 @@ from supple.backends.program import run
 from supple.errors import PoseError, SuppleError
 from supple.expr.function import Function, kept_parameters
 from supple.expr.node import symbol
-from supple.formulations.composite import independent_names
-from supple.formulations.leg_program import leg_program
+from supple.formulations.least_constraint.composite import independent_names
+from supple.formulations.least_constraint.leg_program import leg_program
 from supple.robot.assemble import assemble
 from supple.robot.reader import describe_text
 

@@ -17,7 +17,7 @@ from supple.backends.targets.fmu import Coordinate, FmuParts, Observed, Quantity
 from supple.errors import SuppleError
 from supple.expr.function import Array, Function, function, kept_parameters, symbols
 from supple.expr.passes import optimise
-from supple.formulations.equations import Equations
+from supple.formulations.record import Equations
 from supple.model.equilibrium import equilibrium
 from supple.model.model import Model
 from supple.model.posture import posture

@@ -23,11 +23,11 @@ from supple.expr.node import symbol
 from supple.expr.passes import Optimised, Stage, optimise
 from supple.expr.program import Program
 from supple.fmu_parts import fmu_parts
-from supple.formulations.affine import Unsupported
-from supple.formulations.composite import independent_names
 from supple.formulations.lagrange_dalembert import reduced_names
-from supple.formulations.leg_program import leg_program
+from supple.formulations.least_constraint.composite import independent_names
+from supple.formulations.least_constraint.leg_program import leg_program
 from supple.formulations.newton_euler import newton_euler
+from supple.formulations.record import Unsupported
 from supple.models import builder, derivative, parametrised, with_rates_solved
 from supple.robot.assemble import assemble
 from supple.robot.mechanism import Mechanism

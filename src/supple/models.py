@@ -17,14 +17,14 @@ from supple.expr.derivative import differentiate, pull_back, push_forward
 from supple.expr.function import Array, Function, function, kept_parameters
 from supple.expr.node import Expr, symbol
 from supple.expr.substitution import substituted
-from supple.formulations import erls_models, lagrange, lagrange_dalembert, platform_eliminated, scdd
-from supple.formulations.affine import Unsupported
-from supple.formulations.articulated import forward_model, hybrid_model, inverse_model
-from supple.formulations.composite import independent_names, mass_model, rates_model
-from supple.formulations.equations import Equations
+from supple.formulations import lagrange, lagrange_dalembert, platform_eliminated, scdd
 from supple.formulations.erls import erls
 from supple.formulations.erls_compatible import erls_compatible
+from supple.formulations.least_constraint.articulated import forward_model, hybrid_model, inverse_model
+from supple.formulations.least_constraint.composite import independent_names, mass_model, rates_model
 from supple.formulations.newton_euler import newton_euler
+from supple.formulations.record import Equations, Unsupported
+from supple.formulations.rigid_links import models as erls_models
 from supple.robot.bodies.record import Body, is_zero
 from supple.robot.mechanism import Mechanism
 

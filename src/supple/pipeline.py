@@ -11,13 +11,13 @@ from pathlib import Path
 from typing import Any
 
 from supple.errors import SuppleError
-from supple.formulations.affine import Unsupported
 from supple.formulations.erls import erls
 from supple.formulations.erls_compatible import erls_compatible
 from supple.formulations.lagrange import lagrange
 from supple.formulations.lagrange_dalembert import lagrange_dalembert
 from supple.formulations.newton_euler import newton_euler
 from supple.formulations.platform_eliminated import platform_eliminated
+from supple.formulations.record import Unsupported
 from supple.formulations.scdd import scdd
 from supple.model.model import Model
 from supple.model.posture import posture
@@ -30,7 +30,7 @@ FORMULATIONS = {
     "lagrange": lagrange,
     "lagrange_dalembert": lagrange_dalembert,
     "scdd": scdd,
-    "platform_eliminated": lambda mechanism: platform_eliminated(newton_euler(mechanism)),
+    "platform_eliminated": platform_eliminated,
     "erls": erls,
     "erls_compatible": erls_compatible,
 }

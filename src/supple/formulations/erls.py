@@ -5,7 +5,7 @@ the equations of the joints. That costs the mass matrix its positive definitenes
 here they are kept; `printed` neglects them as the paper's appendix does. See docs/erls.md.
 
 The operators U_k, Lambda_k, V_kl and Omega_kl of eq. (26) come contracted with the rates (sum_k U_k q'_k = T', and so on);
-`erls_operators` gives them one by one.
+`rigid_links/operators.py` gives them one by one.
 """
 
 from __future__ import annotations
@@ -14,12 +14,12 @@ from supple.expr.derivative import pull_back, push_forward
 from supple.expr.function import Array
 from supple.expr.node import Scalar, add, mul, sub
 from supple.expr.vector import cross, cross_matrix, dot, is_zero, matmul, matvec, plus, vector
-from supple.formulations.equations import Equations
-from supple.formulations.erls_record import record, shortening_energy, weight_energy
-from supple.formulations.kinematics import State, state
-from supple.formulations.lagrangian import lagrange_terms
-from supple.formulations.link_system import LinkMotion, LinkSystem
-from supple.formulations.moments import HALF, Moments, contract, moments
+from supple.formulations.record import Equations
+from supple.formulations.rigid_links.equations import link_equations, shortening_energy, weight_energy
+from supple.formulations.rigid_links.link_system import LinkMotion, LinkSystem
+from supple.formulations.rigid_links.moments import HALF, Moments, contract, moments
+from supple.formulations.tree.kinematics import State, state
+from supple.formulations.tree.lagrangian import lagrange_terms
 from supple.robot.mechanism import Mechanism
 
 Energies = tuple[Scalar, Scalar, Scalar]  # T0, T1, T2
@@ -47,7 +47,7 @@ def erls(mechanism: Mechanism, *, printed: bool = False) -> Equations:
         high = add(high, T2)
         kinetic.append(sub(add(T0, add(T1, T2)), _energies(body, glide)[2] if printed else 0))
     rows = _first_order(links, elastic, low, high) if printed else lagrange_terms(links, add(low, high))
-    return record("erls", links, rows, kinetic, "independent")
+    return link_equations("erls", links, rows, kinetic, "independent")
 
 
 def _first_order(links: LinkSystem, elastic: list[bool], low: Scalar, high: Scalar) -> Array:

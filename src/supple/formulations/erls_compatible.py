@@ -9,7 +9,7 @@ nodal equilibrium), both with the whole of eqs. (8) and (13). In link axes, with
 
 psi and chi are the first and second rate of phi, [x] is the cross product matrix. C is the paper's R^T R'', w x its R^T R'.
 Rotary inertia of sections and the shortening of bent beams, which the paper has not, come in by their energies.
-Joints are compatible from the start: see `link_system`. See docs/erls_compatible.md for what is kept beyond the print.
+Joints are compatible from the start (`rigid_links/link_system.py`); docs/erls_compatible.md: what goes beyond the print.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ from supple.expr.derivative import pull_back
 from supple.expr.function import Array, symbols
 from supple.expr.node import Scalar, add, mul, sub
 from supple.expr.vector import cross, cross_matrix, dot, matmul, matvec, minus, plus, scale, vector
-from supple.formulations.equations import Equations
-from supple.formulations.erls_record import record, shortening_energy, shortening_weight
-from supple.formulations.kinematics import State, state
-from supple.formulations.lagrangian import lagrange_terms
-from supple.formulations.link_system import LinkMotion, LinkSystem
-from supple.formulations.moments import HALF, Moments, contract, moments
+from supple.formulations.record import Equations
+from supple.formulations.rigid_links.equations import link_equations, shortening_energy, shortening_weight
+from supple.formulations.rigid_links.link_system import LinkMotion, LinkSystem
+from supple.formulations.rigid_links.moments import HALF, Moments, contract, moments
+from supple.formulations.tree.kinematics import State, state
+from supple.formulations.tree.lagrangian import lagrange_terms
 from supple.robot.mechanism import Mechanism
 
 
@@ -49,7 +49,7 @@ def erls_compatible(mechanism: Mechanism) -> Equations:
         beyond = add(beyond, sub(own, shortening_weight(links, index, body)))
         kinetic.append(add(_kinetic(body, link, moving), own))
     inertial = plus(pull_back(vector(power), vector(1), virtual), lagrange_terms(links, beyond))
-    return record("erls_compatible", links, inertial, kinetic, "projection")
+    return link_equations("erls_compatible", links, inertial, kinetic, "projection")
 
 
 class Velocity:

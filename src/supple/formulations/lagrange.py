@@ -10,8 +10,9 @@ from __future__ import annotations
 
 from supple.expr.function import Function, function, symbols
 from supple.expr.vector import matvec, minus, plus, scale, zeros
-from supple.formulations.equations import Equations
-from supple.formulations.lagrangian import energy_equations, matrices, saddle
+from supple.formulations.record import Equations
+from supple.formulations.tree.lagrangian import energy_equations
+from supple.formulations.tree.matrices import matrices, saddle
 from supple.robot.mechanism import Mechanism
 
 

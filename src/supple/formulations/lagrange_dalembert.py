@@ -1,4 +1,4 @@
-"""Lagrange-D'Alembert in independent coordinates (Stachera & Schumacher 2008, section 3), and branches for its Jacobian.
+"""Lagrange-D'Alembert in independent coordinates (Stachera & Schumacher 2008, section 3).
 
     v = W v_i,    M_c = W^T M W,    c_c = W^T (M b_w + c),    M_c a_i + c_c = W^T tau
 
@@ -16,25 +16,21 @@ from supple.expr.derivative import directional, pull_back
 from supple.expr.elimination import factored, solved
 from supple.expr.function import Array, Function, function, symbols
 from supple.expr.substitution import estimates, substituted
-from supple.expr.vector import cross, matmul, matvec, minus, plus, scale, vector, zeros
-from supple.formulations.affine import Unsupported
-from supple.formulations.equations import Equations
-from supple.formulations.independent import independent_rows, split
-from supple.formulations.kinematics import Kinematics, state
-from supple.formulations.lagrangian import (
-    Matrices,
+from supple.expr.vector import matmul, matvec, minus, plus, scale, vector, zeros
+from supple.formulations.record import Equations, Unsupported
+from supple.formulations.tree.independent import independent_rows, split
+from supple.formulations.tree.kinematics import Kinematics, state
+from supple.formulations.tree.lagrangian import (
     along_velocities,
     dissipation,
     energy_equations,
-    loop_jacobian,
-    matrices,
     potential,
     tree_forces,
-    typical,
     weight_energy,
-)  # fmt: skip
-from supple.formulations.strain import elastic_forces
-from supple.robot.mechanism import Anchor, Mechanism
+)
+from supple.formulations.tree.matrices import Matrices, loop_jacobian, matrices, typical
+from supple.formulations.tree.strain import elastic_forces
+from supple.robot.mechanism import Mechanism
 
 
 def lagrange_dalembert(mechanism: Mechanism) -> Equations:
@@ -186,62 +182,3 @@ def _tree_inertia(mechanism: Mechanism, m: Matrices, a: Array) -> Array:
     kin = Kinematics(mechanism, replace(state(mechanism), q=m.s.q, v=m.s.v, g=m.s.g))
     column = directional(tree_forces(kin), {"a": kin.state.a}, symbols("d", mechanism.nv), "inertia").outputs["f"]
     return substituted(column, dict(zip(kin.state.a, a, strict=True)))
-
-
-# Branches ------------------------------------------------------------------------------------------------------------
-
-
-def branch_motion(mechanism: Mechanism, point: str) -> Function:
-    """Twists (velocity, spin; base axes) of a named point as each branch of the robot carries it: q, v -> twist, freedom.
-
-    A branch is a way from the base to the point: the tree's own (unless the point sits on a platform that floats), and
-    one through every closing joint on it. `freedom` holds the twists the point gets from each relative motion (three
-    translations, three rotations in the first anchor's axes) that the branch's closing joint allows; others are zero."""
-    kin = Kinematics(mechanism, state(mechanism))
-    anchor = mechanism.points[point]
-    _, p = kin.pose(anchor)
-    own = _twist(kin, anchor, p)
-    path = _path(mechanism, anchor.frame)
-    twists, freedoms = [], []
-    if mechanism.platform is None or mechanism.platform not in path:
-        twists.append(own)
-        freedoms.append(zeros(6, 6))
-    for closure in mechanism.closures:
-        sides = [x for x in (closure.first, closure.second) if x.frame in path]
-        if len(sides) != 1:
-            continue  # a loop that the way to the point does not pass
-        near = sides[0]
-        far = closure.second if near is closure.first else closure.first
-        twists.append(plus(minus(own, _twist(kin, near, p)), _twist(kin, far, p)))
-        freedoms.append(_freedom(kin, closure.first, p, closure.forbidden))
-    if not twists:
-        raise Unsupported(f"the point {point!r}, which no branch of the robot carries")
-    made = {"twist": np.array(twists, dtype=object), "freedom": np.array(freedoms, dtype=object)}
-    return function("branches", {"q": kin.state.q, "v": kin.state.v}, made)
-
-
-def _path(mechanism: Mechanism, frame: int) -> set[int]:
-    found = set()
-    while frame >= 0:
-        found.add(frame)
-        frame = mechanism.frames[frame].parent
-    return found
-
-
-def _twist(kin: Kinematics, anchor: Anchor, p: Array) -> Array:
-    """Velocity at p and spin of the body an anchor is on, as if p were fixed to the anchor; base axes."""
-    base = kin.world[anchor.frame][0] if anchor.frame >= 0 else np.array(np.eye(3, dtype=int), dtype=object)
-    spin, _, _, speed = kin.twist(anchor)
-    spin, speed = matvec(base, spin), matvec(base, speed)
-    return np.concatenate([plus(speed, cross(spin, minus(p, kin.pose(anchor)[1]))), spin])
-
-
-def _freedom(kin: Kinematics, first: Anchor, p: Array, forbidden: tuple[int, ...]) -> Array:
-    R, origin = kin.pose(first)
-    made = zeros(6, 6)
-    for k in range(3):
-        if k not in forbidden:
-            made[:3, k] = R[:, k]
-        if 3 + k not in forbidden:
-            made[:3, 3 + k], made[3:, 3 + k] = cross(R[:, k], minus(p, origin)), R[:, k]
-    return made

@@ -15,7 +15,7 @@ With y = W^T u + h the platform's equation in u = (V, qdd_e) is K u + k = G tau.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -23,11 +23,13 @@ from supple.expr.elimination import factored, solved
 from supple.expr.function import Array, Function, function
 from supple.expr.node import add, mul
 from supple.expr.vector import dot, matmul, matvec, minus, plus, scale, vector, zeros
-from supple.formulations.affine import Affine, Unsupported, cofactor_inverse, turned
-from supple.formulations.closing import Closing
-from supple.formulations.equations import Equations
-from supple.formulations.kinematics import state
-from supple.formulations.quadratic import Id, Quadratic
+from supple.formulations.least_constraint.affine import Affine, cofactor_inverse, turned
+from supple.formulations.least_constraint.closing import Closing
+from supple.formulations.least_constraint.quadratic import Id, Quadratic
+from supple.formulations.record import Equations, Unsupported
+from supple.formulations.tree.equations import tree_equations
+from supple.formulations.tree.kinematics import Kinematics, state
+from supple.formulations.tree.recursion import recursive_forces
 from supple.robot.mechanism import Closure, Mechanism
 
 
@@ -281,12 +283,13 @@ def difference(A: Array, B: Array) -> Array:
     return np.array([minus(a, b) for a, b in zip(A, B, strict=True)], dtype=object).reshape(A.shape)
 
 
-def platform_eliminated(equations: Equations) -> Equations:
-    """The Equations of a virtual tree, their loops solved by elimination onto the platform.
+def platform_eliminated(mechanism: Mechanism) -> Equations:
+    """The Equations of a mechanism by recursion over its tree, loops solved by elimination onto the platform.
 
     Raises Unsupported for robots that the method does not take."""
-    PlatformEliminated(equations.mechanism)
-    return replace(equations, formulation="platform_eliminated", coupling="platform")
+    PlatformEliminated(mechanism)
+    kin = Kinematics(mechanism, state(mechanism))
+    return tree_equations(kin, recursive_forces(kin), "platform_eliminated", "platform")
 
 
 # Models ----------------------------------------------------------------------------------------------------------------

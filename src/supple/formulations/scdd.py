@@ -19,13 +19,13 @@ from supple.expr.function import Array, Function, function, symbols
 from supple.expr.node import Expr, Scalar, mul
 from supple.expr.substitution import estimates, substituted
 from supple.expr.vector import matvec, minus, plus, scale, vector, zeros
-from supple.formulations.affine import Unsupported
-from supple.formulations.chains import chains
-from supple.formulations.equations import Equations
-from supple.formulations.independent import split
-from supple.formulations.kinematics import Kinematics
-from supple.formulations.lagrangian import Matrices, energy_equations, load_power, matrices, saddle
-from supple.formulations.loops import closure_function
+from supple.formulations.record import Equations, Unsupported
+from supple.formulations.tree.chains import chains
+from supple.formulations.tree.independent import split
+from supple.formulations.tree.kinematics import Kinematics
+from supple.formulations.tree.lagrangian import energy_equations, load_power
+from supple.formulations.tree.loops import closure_function
+from supple.formulations.tree.matrices import Matrices, matrices, saddle
 from supple.robot.mechanism import Mechanism
 
 VARIANTS = ("as_printed", "as_printed_projection", "baumgarte", "exact")

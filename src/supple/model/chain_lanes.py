@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from supple.backends.native import load
-from supple.formulations.chain_kernel import ChainKernel, chain_kernel
+from supple.formulations.tree.chain_kernel import ChainKernel, chain_kernel
 from supple.model.algebra import Array, one_thread
 from supple.robot.mechanism import Mechanism
 

@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from supple.errors import SuppleError
-from supple.formulations.independent import independent_rows, split
+from supple.formulations.tree.independent import independent_rows, split
 from supple.model.algebra import Array, least_squares, null_space
 from supple.model.platform_coupling import platform
 

@@ -15,7 +15,7 @@ import numpy as np
 
 from supple.backends.interpreter import interpret
 from supple.expr.function import function
-from supple.formulations.kinematics import Kinematics, state
+from supple.formulations.tree.kinematics import Kinematics, state
 from supple.model.algebra import Array
 from supple.model.model import Model
 from supple.robot.bodies.record import Slender, strains

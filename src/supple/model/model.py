@@ -18,8 +18,8 @@ import numpy.typing as npt
 
 from supple.backends.interpreter import Interpreted, interpret
 from supple.errors import SuppleError
-from supple.formulations.chains import chains
-from supple.formulations.equations import Equations
+from supple.formulations.record import Equations
+from supple.formulations.tree.chains import chains
 from supple.model.algebra import Array, least_squares, null_space, one_thread
 from supple.model.couplings import COUPLINGS, Tree, massless
 from supple.robot.bodies.record import bent, strain_gradient

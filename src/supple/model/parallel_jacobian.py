@@ -16,9 +16,9 @@ import numpy as np
 
 from supple.backends.interpreter import interpret
 from supple.errors import SuppleError
-from supple.formulations.affine import Unsupported
-from supple.formulations.independent import split
-from supple.formulations.lagrange_dalembert import branch_motion
+from supple.formulations.record import Unsupported
+from supple.formulations.tree.branches import branch_motion
+from supple.formulations.tree.independent import split
 from supple.model.algebra import Array, least_squares, one_thread
 from supple.model.model import Model
 

@@ -20,9 +20,8 @@ from supple.expr.node import Expr
 from supple.expr.passes import optimise
 from supple.expr.program import Program
 from supple.expr.substitution import substituted
-from supple.formulations.affine import Unsupported
-from supple.formulations.equations import Equations
-from supple.formulations.leg_program import leg_program
+from supple.formulations.least_constraint.leg_program import leg_program
+from supple.formulations.record import Equations, Unsupported
 from supple.models import builder, forward, hybrid, inverse
 from supple.robot.mechanism import Mechanism
 from supple.simulation.block_order import block_order

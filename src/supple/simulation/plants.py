@@ -13,7 +13,7 @@ from supple.backends.stepping.plant import Controlled, Place, Plant, plant_funct
 from supple.errors import SuppleError
 from supple.expr.function import Array, kept_parameters
 from supple.expr.passes import optimise
-from supple.formulations.equations import Equations
+from supple.formulations.record import Equations
 from supple.model import observe
 from supple.model.model import Model
 from supple.models import inverse

@@ -19,8 +19,8 @@ from supple.expr.function import Array, Function
 from supple.expr.node import Expr
 from supple.expr.passes import optimise
 from supple.expr.substitution import substituted
-from supple.formulations.chains import chains
-from supple.formulations.equations import Equations
+from supple.formulations.record import Equations
+from supple.formulations.tree.chains import chains
 from supple.model.model import Model
 
 GAIN = 100.0  # 1/s, of Baumgarte's feedback of gaps

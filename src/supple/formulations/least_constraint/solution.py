@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING, Any
 from supple.expr.function import Array
 from supple.expr.node import Scalar, add, mul, sub
 from supple.expr.vector import cross, dot, is_zero, matvec, minus, plus, scale, vector
-from supple.formulations.affine import Affine, Unsupported, combined
-from supple.formulations.bodies import Port, node_motion
-from supple.formulations.quadratic import Id, Solved
+from supple.formulations.least_constraint.affine import Affine, combined
+from supple.formulations.least_constraint.bodies import Port, node_motion
+from supple.formulations.least_constraint.quadratic import Id, Solved
+from supple.formulations.record import Unsupported
 
 if TYPE_CHECKING:
-    from supple.formulations.articulated import Articulated
+    from supple.formulations.least_constraint.articulated import Articulated
 
 
 class Solution:

@@ -15,6 +15,10 @@ from supple.expr.function import Function
 from supple.robot.mechanism import Mechanism
 
 
+class Unsupported(Exception):
+    """A mechanism this method does not take; the message says why."""
+
+
 @dataclass(frozen=True)
 class Equations:
     formulation: str

@@ -15,8 +15,8 @@ import numpy as np
 
 from supple.expr.function import Function, function, symbols
 from supple.expr.vector import is_zero, matmul, matvec, minus, scale, vector, zeros
-from supple.formulations.kinematics import small_rotation, state
-from supple.formulations.link_system import LinkSystem
+from supple.formulations.rigid_links.link_system import LinkSystem
+from supple.formulations.tree.kinematics import small_rotation, state
 from supple.robot.bodies.record import eye, fixed_marker
 from supple.robot.mechanism import Anchor, Mechanism
 

@@ -18,10 +18,12 @@ from supple.expr.vector import (
     vector,
     zeros,
 )
-from supple.formulations.affine import Affine, Unsupported, across, friction, shifted, turned
-from supple.formulations.folding import Folding
-from supple.formulations.kinematics import relative
-from supple.formulations.quadratic import Quadratic
+from supple.formulations.least_constraint.affine import Affine, across, shifted, turned
+from supple.formulations.least_constraint.folding import Folding
+from supple.formulations.least_constraint.quadratic import Quadratic
+from supple.formulations.record import Unsupported
+from supple.formulations.tree.friction import friction
+from supple.formulations.tree.kinematics import relative
 from supple.robot.mechanism import Anchor, Closure
 
 

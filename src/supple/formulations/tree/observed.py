@@ -11,11 +11,12 @@ import numpy as np
 
 from supple.expr.derivative import directional
 from supple.expr.function import Array, Function, function
-from supple.expr.node import Scalar, add, div, mul, sign, sqrt, sub
+from supple.expr.node import Scalar, add, mul, sub
 from supple.expr.vector import cross, dot, identity, is_zero, matvec, minus, plus, quaternion_rate, scale, zeros
-from supple.formulations.kinematics import FrameMotion, Kinematics, inputs
-from supple.formulations.loops import closure_function, closure_motion
-from supple.formulations.strain import elastic_energy, lost_power
+from supple.formulations.tree.friction import coulomb_friction
+from supple.formulations.tree.kinematics import FrameMotion, Kinematics, inputs
+from supple.formulations.tree.loops import closure_function, closure_motion
+from supple.formulations.tree.strain import elastic_energy, lost_power
 from supple.robot.bodies.record import Body, Outline, axial
 from supple.robot.mechanism import Anchor, Mechanism
 
@@ -137,17 +138,6 @@ def _matrix_plus(A: Array, B: Array, k: Scalar) -> Array:
     for i in range(3):
         for j in range(i, 3):
             made[i, j] = made[j, i] = add(A[i, j], mul(k, B[i, j]))
-    return made
-
-
-def coulomb_friction(mechanism: Mechanism, v: Array) -> Array:
-    """Coulomb friction of every coordinate, smoothed over its width of speed."""
-    made = zeros(mechanism.nv)
-    for k, c in enumerate(mechanism.coordinates):
-        if is_zero(c.coulomb):
-            continue
-        smooth = sign(v[k]) if is_zero(c.width) else div(v[k], sqrt(add(mul(v[k], v[k]), c.width * c.width)))
-        made[k] = mul(c.coulomb, smooth)
     return made
 
 

@@ -19,9 +19,9 @@ import numpy as np
 from supple.expr.function import Array
 from supple.expr.node import Expr, Scalar, add, mul
 from supple.expr.vector import dot, is_zero, matvec, zeros
-from supple.formulations.polynomial import Polynomial
-from supple.formulations.quadratic import Id, Quadratic
-from supple.formulations.strain import elastic_forces
+from supple.formulations.least_constraint.polynomial import Polynomial
+from supple.formulations.least_constraint.quadratic import Id, Quadratic
+from supple.formulations.tree.strain import elastic_forces
 from supple.robot.bodies.record import Body, Marker, Shortened, Shortening, axial, eye, hat
 
 Ring = Any  # Polynomial or expression

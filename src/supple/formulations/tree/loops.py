@@ -9,7 +9,7 @@ import numpy as np
 from supple.expr.function import Array, Function, function
 from supple.expr.node import Scalar, add, mul
 from supple.expr.vector import cross, matvec, minus, plus, scale, zeros
-from supple.formulations.kinematics import Kinematics, inputs, relative
+from supple.formulations.tree.kinematics import Kinematics, inputs, relative
 from supple.robot.mechanism import Closure
 
 

@@ -16,9 +16,9 @@ import numpy.typing as npt
 from supple.expr.elimination import factored
 from supple.expr.function import Function, function, kept_parameters, symbols
 from supple.expr.vector import matmul, matvec, plus, scale
-from supple.formulations.affine import Unsupported
-from supple.formulations.lagrangian import matrices
-from supple.formulations.leg_program import Varying, leg_frames, leg_template
+from supple.formulations.record import Unsupported
+from supple.formulations.tree.identical_legs import Varying, leg_frames, leg_template
+from supple.formulations.tree.matrices import matrices
 from supple.robot.mechanism import Frame, Mechanism
 
 Indices = npt.NDArray[np.intp]

@@ -33,8 +33,8 @@ from supple.expr.vector import (
     scale,
     zeros,
 )
-from supple.formulations.kinematics import HALF, State
-from supple.formulations.observed import bent_outline
+from supple.formulations.tree.kinematics import HALF, State
+from supple.formulations.tree.observed import bent_outline
 from supple.robot.bodies.record import Marker, Outline
 from supple.robot.mechanism import Anchor, Frame, Mechanism
 

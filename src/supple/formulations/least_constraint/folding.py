@@ -23,10 +23,12 @@ from supple.expr.vector import (
     vector,
     zeros,
 )
-from supple.formulations.affine import Affine, Unsupported, across, along, combined, friction, shifted, turned
-from supple.formulations.bodies import Motion, Port, body_quadratic, node_motion, port_of
-from supple.formulations.kinematics import Kinematics, MarkerMotion, State, state
-from supple.formulations.quadratic import Id, Quadratic
+from supple.formulations.least_constraint.affine import Affine, across, along, combined, shifted, turned
+from supple.formulations.least_constraint.bodies import Motion, Port, body_quadratic, node_motion, port_of
+from supple.formulations.least_constraint.quadratic import Id, Quadratic
+from supple.formulations.record import Unsupported
+from supple.formulations.tree.friction import friction
+from supple.formulations.tree.kinematics import Kinematics, MarkerMotion, State, state
 from supple.robot.bodies.record import Marker, moved
 from supple.robot.mechanism import Frame, Mechanism
 from supple.robot.simplify import opened, simplify

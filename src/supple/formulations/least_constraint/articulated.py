@@ -16,10 +16,11 @@ import numpy as np
 
 from supple.expr.function import Array, Function, function
 from supple.expr.node import Scalar, add, mul
-from supple.formulations.affine import Affine, Unsupported, cofactor_inverse, combined, solve_rows
-from supple.formulations.closing import Closing
-from supple.formulations.quadratic import Id, Massless, Quadratic, Solved
-from supple.formulations.solution import Solution
+from supple.formulations.least_constraint.affine import Affine, cofactor_inverse, combined, solve_rows
+from supple.formulations.least_constraint.closing import Closing
+from supple.formulations.least_constraint.quadratic import Id, Massless, Quadratic, Solved
+from supple.formulations.least_constraint.solution import Solution
+from supple.formulations.record import Unsupported
 from supple.robot.mechanism import Closure, Mechanism
 
 

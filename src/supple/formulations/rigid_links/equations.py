@@ -10,18 +10,19 @@ from supple.expr.derivative import directional, pull_back, push_forward
 from supple.expr.function import Array, Function, function, symbols
 from supple.expr.node import Expr, Scalar, add, mul
 from supple.expr.vector import cross, cross_matrix, dot, is_zero, matmul, matvec, minus, plus, scale, vector, zeros
-from supple.formulations.equations import Equations
-from supple.formulations.kinematics import inputs, small_rotation
-from supple.formulations.lagrangian import along_velocities
-from supple.formulations.link_system import LinkMotion, LinkSystem
-from supple.formulations.loops import closure_rows
-from supple.formulations.moments import HALF, Moments, contract, moments
-from supple.formulations.observed import coulomb_friction, displacement, only, outline_function
-from supple.formulations.strain import elastic_energy, elastic_forces, lost_power
+from supple.formulations.record import Equations
+from supple.formulations.rigid_links.link_system import LinkMotion, LinkSystem
+from supple.formulations.rigid_links.moments import HALF, Moments, contract, moments
+from supple.formulations.tree.friction import coulomb_friction
+from supple.formulations.tree.kinematics import inputs, small_rotation
+from supple.formulations.tree.lagrangian import along_velocities
+from supple.formulations.tree.loops import closure_rows
+from supple.formulations.tree.observed import displacement, only, outline_function
+from supple.formulations.tree.strain import elastic_energy, elastic_forces, lost_power
 from supple.robot.mechanism import Anchor
 
 
-def record(name: str, links: LinkSystem, inertial: Array, kinetic: Sequence[Scalar], coupling: str) -> Equations:
+def link_equations(name: str, links: LinkSystem, inertial: Array, kinetic: Sequence[Scalar], coupling: str) -> Equations:
     """The Equations of a mechanism from its inertial and weight forces and the kinetic energy of every frame."""
     mechanism, s = links.mechanism, links.state
     direction = symbols("d", mechanism.nv)

@@ -8,15 +8,10 @@ from typing import Any
 import numpy as np
 
 from supple.expr.function import Array
-from supple.expr.node import Expr, Scalar, add, div, mul, sign, sqrt, sub
+from supple.expr.node import Expr, Scalar, add, div, mul, sub
 from supple.expr.substitution import estimates
 from supple.expr.vector import cross, dot, is_zero, scale, zeros
-from supple.formulations.quadratic import Id
-from supple.robot.mechanism import Coordinate
-
-
-class Unsupported(Exception):
-    """A mechanism this method does not take; the message says why."""
+from supple.formulations.least_constraint.quadratic import Id
 
 
 class Affine:
@@ -100,15 +95,6 @@ def cofactor_inverse(J: Array) -> Array:
     for i in range(3):
         made[:, i] = scale(d, rows[i])
     return made
-
-
-def friction(c: Coordinate, v: Scalar) -> Scalar:
-    """viscous * v + coulomb * smoothed sign of v."""
-    total = mul(c.viscous, v)
-    if not is_zero(c.coulomb):
-        smooth = sign(v) if is_zero(c.width) else div(v, sqrt(add(mul(v, v), mul(c.width, c.width))))
-        total = add(total, mul(c.coulomb, smooth))
-    return total
 
 
 def solve_rows(rows: list[Affine], allowed: Callable[[Id], bool], sample: Mapping[Expr, float]) -> dict[Id, Affine]:

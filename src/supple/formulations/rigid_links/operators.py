@@ -13,8 +13,8 @@ import numpy as np
 from supple.expr.derivative import jacobian
 from supple.expr.function import Array, Function, function
 from supple.expr.vector import zeros
-from supple.formulations.kinematics import state
-from supple.formulations.link_system import LinkMotion, LinkSystem
+from supple.formulations.rigid_links.link_system import LinkMotion, LinkSystem
+from supple.formulations.tree.kinematics import state
 from supple.robot.mechanism import Mechanism
 
 

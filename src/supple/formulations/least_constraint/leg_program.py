@@ -2,23 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import fields, is_dataclass, replace
-from fractions import Fraction
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from supple.expr.function import Array, Function, function, symbols
-from supple.expr.node import Expr, symbol
 from supple.expr.passes.hoist import split
 from supple.expr.program import Program
 from supple.expr.vector import zeros
-from supple.formulations.affine import Unsupported
-from supple.formulations.articulated import Articulated, Stuck
-from supple.formulations.quadratic import Quadratic
-from supple.formulations.solution import Solution
-from supple.robot.mechanism import Coordinate, Frame, Mechanism
+from supple.formulations.least_constraint.articulated import Articulated, Stuck
+from supple.formulations.least_constraint.quadratic import Quadratic
+from supple.formulations.least_constraint.solution import Solution
+from supple.formulations.record import Unsupported
+from supple.formulations.tree.identical_legs import Varying, leg_frames, leg_template
+from supple.robot.mechanism import Frame, Mechanism
 from supple.robot.simplify import opened, simplify
 
 
@@ -38,54 +36,6 @@ def leg_program(mechanism: Mechanism, forward: bool, damped: bool = False) -> Pr
     return _program(mechanism, simple, template, legs, varying, (prepare, gather, meet, spread), forward, damped)
 
 
-class Varying:
-    """Symbols for numbers that differ between legs; equal rows of numbers share one symbol."""
-
-    def __init__(self, legs: int) -> None:
-        self.legs = legs
-        self.rows: dict[tuple[float, ...], Expr] = {}
-
-    def unified(self, values: Sequence[Any]) -> Any:
-        """One value that stands for that of every leg."""
-        first = values[0]
-        if isinstance(first, np.ndarray):
-            if any(v.shape != first.shape for v in values):
-                raise Unsupported("legs of different shape")
-            made = np.empty(first.shape, dtype=object)
-            for index in np.ndindex(first.shape):
-                made[index] = self.unified([v[index] for v in values])
-            return made
-        if isinstance(first, tuple):
-            return tuple(self.unified(same) for same in zip(*values, strict=True))
-        if is_dataclass(first) and not isinstance(first, type):
-            changed = {f.name: self.unified([getattr(v, f.name) for v in values]) for f in fields(first)}
-            return replace(first, **changed)
-        if isinstance(first, (int, float, Fraction)) and not isinstance(first, bool):
-            return self._number(values)
-        return first
-
-    def _number(self, values: Sequence[Any]) -> Any:
-        if any(isinstance(v, Expr) for v in values):
-            raise Unsupported("kept parameters that differ between legs")
-        row = tuple(float(v) for v in values)
-        if all(abs(x - row[0]) <= 1e-15 * max(1.0, abs(row[0])) for x in row):
-            return values[0]
-        opposite = tuple(-x for x in row)
-        if opposite in self.rows:
-            return -self.rows[opposite]
-        if row not in self.rows:
-            self.rows[row] = symbol(f"c[{len(self.rows)}]")
-        return self.rows[row]
-
-    def symbols(self) -> Array:
-        made = np.empty(len(self.rows), dtype=object)
-        made[:] = list(self.rows.values())
-        return made
-
-    def constants(self) -> Any:
-        return np.array(list(self.rows)).T.reshape(self.legs, len(self.rows))
-
-
 class Leg(Articulated):
     """The articulated method on the platform and one leg; the platform's rotation and spin are symbols in space."""
 
@@ -100,95 +50,6 @@ class Leg(Articulated):
 
     def _prepared(self, mechanism: Mechanism) -> Mechanism:
         return mechanism
-
-
-def leg_frames(m: Mechanism) -> list[list[int]]:
-    """Frames of every leg, in the same order; links fixed to the base belong to none."""
-    if m.platform is None:
-        raise Unsupported("a robot without a platform of its own")
-    if m.frames[m.platform].body.flexible:
-        raise Unsupported("a platform that bends")
-    fixed = [i for i, f in enumerate(m.frames) if not f.leg and f.parent < 0 and f.motion == "fixed" and not f.body.flexible]
-    chain = m.platform_chain() + fixed
-    names = list(dict.fromkeys(f.leg for i, f in enumerate(m.frames) if i not in chain))
-    legs = [[i for i, f in enumerate(m.frames) if i not in chain and f.leg == name] for name in names]
-    templates = {m.frames[i].template for leg in legs for i in leg}
-    if "" in names or len(templates) != 1 or len({len(leg) for leg in legs}) != 1 or len(legs) < 2:
-        raise Unsupported("legs that are not all of one kind")
-    for closure in m.closures:
-        if m.platform not in (closure.first.frame, closure.second.frame) and not closure.name.startswith(tuple(names)):
-            raise Unsupported(f"the closure {closure.name!r} outside the legs")
-    return legs
-
-
-def leg_template(m: Mechanism, legs: list[list[int]], varying: Varying) -> Mechanism:
-    """The platform and one leg that stands for all."""
-    inside = {i for leg in legs for i in leg}
-    shared = [i for i in range(len(m.frames)) if i not in inside]
-    number = {-1: -1} | {old: new for new, old in enumerate(shared)}
-    for leg in legs:
-        number |= {old: len(shared) + k for k, old in enumerate(leg)}
-    frames: list[Frame] = []
-    coordinates: list[Coordinate] = []
-    nq = 0
-    for old in [*shared, *legs[0]]:
-        same = [leg[legs[0].index(old)] for leg in legs] if old in inside else [old]
-        frame: Frame = varying.unified([_bare(m.frames[i]) for i in same])
-        at = len(coordinates)
-        for part in (m.frames[old].v, m.frames[old].ev):
-            for k in range(part.start, part.stop):
-                offset = k - part.start
-                others = [
-                    m.coordinates[getattr(m.frames[i], "v" if part is m.frames[old].v else "ev").start + offset]
-                    for i in same
-                ]
-                unified = varying.unified([replace(c, name="", frame=0) for c in others])
-                coordinates.append(replace(unified, name=m.coordinates[k].name, frame=number[old]))
-        own = m.frames[old]
-        nqj, nvj, ne = own.q.stop - own.q.start, own.v.stop - own.v.start, own.e.stop - own.e.start
-        frames.append(
-            replace(
-                frame, name=own.name, parent=number[own.parent], q=slice(nq, nq + nqj), e=slice(nq + nqj, nq + nqj + ne),
-                v=slice(at, at + nvj), ev=slice(at + nvj, at + nvj + ne),
-            )
-        )  # fmt: skip
-        nq += nqj + ne
-    count = len(m.closures) // len(legs)
-    groups = [[c for c in m.closures if _leg_of(c, m, leg)] for leg in legs]
-    if any(len(g) != count for g in groups):
-        raise Unsupported("legs with different closures")
-    closures = []
-    for same_closures in zip(*groups, strict=True):
-        anchors = {}
-        for side in ("first", "second"):
-            ends = [getattr(c, side) for c in same_closures]
-            marker = varying.unified([a.marker for a in ends])
-            anchors[side] = replace(ends[0], frame=number[ends[0].frame], marker=marker)
-        closures.append(replace(same_closures[0], **anchors))
-    return replace(
-        m, frames=tuple(frames), coordinates=tuple(coordinates), nq=nq, closures=tuple(closures), points={},
-        platform=number[m.platform],  # type: ignore[index]
-    )  # fmt: skip
-
-
-def _bare(frame: Frame) -> Frame:
-    """A frame without its place in the tree and in the coordinates, which differ between legs anyway."""
-    none = slice(0, 0)
-    return replace(
-        frame,
-        name="",
-        leg="",
-        parent=-1,
-        q=none,
-        v=none,
-        e=none,
-        ev=none,
-        body=replace(frame.body, outline=None, slender=None),
-    )
-
-
-def _leg_of(closure: Any, m: Mechanism, leg: list[int]) -> bool:
-    return closure.first.frame in leg or closure.second.frame in leg
 
 
 # Functions ---------------------------------------------------------------------------------------------------------------

@@ -9,19 +9,11 @@ import numpy as np
 from supple.expr.function import Array, Function, function
 from supple.expr.node import Expr, Scalar, add, mul
 from supple.expr.vector import axis_rotation, cross, dot, identity, is_zero, matmul, matvec, plus, scale, vector, zeros
-from supple.formulations.affine import (
-    Affine,
-    Unsupported,
-    across,
-    along,
-    cofactor_inverse,
-    combined,
-    friction,
-    shifted,
-    turned,
-)
-from supple.formulations.closing import Closing
-from supple.formulations.quadratic import Quadratic
+from supple.formulations.least_constraint.affine import Affine, across, along, cofactor_inverse, combined, shifted, turned
+from supple.formulations.least_constraint.closing import Closing
+from supple.formulations.least_constraint.quadratic import Quadratic
+from supple.formulations.record import Unsupported
+from supple.formulations.tree.friction import friction
 from supple.robot.mechanism import Anchor, Closure, Mechanism
 from supple.robot.simplify import opened, regrouped, simplify
 

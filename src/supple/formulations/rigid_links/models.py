@@ -11,9 +11,9 @@ from supple.expr.derivative import pull_back
 from supple.expr.function import Array, Function, function, symbols
 from supple.expr.substitution import substituted
 from supple.expr.vector import matvec, minus, plus, scale, vector, zeros
-from supple.formulations.equations import Equations
-from supple.formulations.kinematics import state
-from supple.formulations.lagrangian import Matrices, saddle
+from supple.formulations.record import Equations
+from supple.formulations.tree.kinematics import state
+from supple.formulations.tree.matrices import Matrices, saddle
 from supple.robot.mechanism import Mechanism
 
 Derive = Callable[[Mechanism], Equations]

@@ -1,0 +1,1 @@
+"""The virtual tree: kinematics, loops, energies, forces; what every method stands on."""

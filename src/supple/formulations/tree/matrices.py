@@ -1,0 +1,126 @@
+"""M, c, J and b of a virtual tree as expressions, and its saddle-point system solved inside the graph."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from supple.expr.derivative import pull_back, push_forward
+from supple.expr.elimination import factored, solved
+from supple.expr.function import Array, symbols
+from supple.expr.node import Expr, sub
+from supple.expr.substitution import estimates
+from supple.expr.vector import is_zero, matvec, minus, plus, scale, vector, zeros
+from supple.formulations.record import Unsupported
+from supple.formulations.tree.chains import chains
+from supple.formulations.tree.friction import coulomb_friction
+from supple.formulations.tree.independent import independent_rows
+from supple.formulations.tree.kinematics import Kinematics, State, state
+from supple.formulations.tree.lagrangian import dissipation, kinetic, lagrange_terms, load_power, potential
+from supple.formulations.tree.loops import closure_motion
+from supple.robot.mechanism import Mechanism
+
+
+@dataclass(frozen=True)
+class Matrices:
+    """M a + c = tau + J^T lam and J a + b = 0 of a tree, as expressions of its state."""
+
+    mechanism: Mechanism
+    s: State
+    M: Array
+    c: Array
+    J: Array
+    b: Array
+    w: Array | None  # wrenches at the named points, if asked for
+
+    def sample(self) -> dict[Expr, float]:
+        """A typical state, for choosing pivots."""
+        return typical(self.mechanism, self.s)
+
+    def inputs(self, **drive: Array) -> dict[str, Array]:
+        """The inputs of a model of this state and a drive."""
+        loads = {} if self.w is None else {"w": self.w}
+        return {"q": self.s.q, "v": self.s.v, **drive, "g": self.s.g, **loads}
+
+    def accelerations(self, a: Array) -> dict[str, Array]:
+        """Accelerations by the names that generated models give them."""
+        kinds = [c.kind for c in self.mechanism.coordinates]
+        shown = ("active", "elastic") if "active" in kinds else ("elastic", "passive")
+        return {f"a_{kind}": a[[k for k, x in enumerate(kinds) if x == kind]] for kind in shown}
+
+
+def matrices(mechanism: Mechanism, loads: bool = False) -> Matrices:
+    """The matrices of Lagrange's equations; M is the Hessian of T, chain by chain."""
+    s = state(mechanism)
+    s = replace(s, a=zeros(mechanism.nv))
+    kin = Kinematics(mechanism, s)
+    every = range(len(mechanism.frames))
+    L = sub(kinetic(kin, every), potential(kin, every))
+    c = plus(lagrange_terms(kin, L), pull_back(vector(dissipation(kin, every)), vector(1), s.v))
+    c = plus(c, coulomb_friction(mechanism, s.v))
+    w = symbols("w", (len(mechanism.points), 6)) if loads else None
+    if w is not None:
+        c = minus(c, pull_back(vector(load_power(kin, w)), vector(1), s.v))
+    M = zeros(mechanism.nv, mechanism.nv)
+    for chain in chains(mechanism):
+        own = list(chain.v)
+        momentum = pull_back(vector(kinetic(kin, chain.frames)), vector(1), s.v[own])
+        for n, k in enumerate(own):
+            M[own[n:], k] = M[k, own[n:]] = push_forward(momentum[n:], {s.v[k]: 1})
+    return Matrices(mechanism, s, M, c, loop_jacobian(kin), closure_motion(kin).outputs["acceleration"], w)
+
+
+def loop_jacobian(kin: Kinematics) -> Array:
+    """J of the loops, row by row."""
+    J = zeros(kin.mechanism.equations, kin.mechanism.nv)
+    for n, velocity in enumerate(closure_motion(kin).outputs["velocity"]):
+        J[n] = pull_back(vector(velocity), vector(1), kin.state.v)
+    return J
+
+
+def typical(mechanism: Mechanism, s: State) -> dict[Expr, float]:
+    """Numbers of the positions at the assembly guess of the robot file."""
+    guess = next(iter(mechanism.start.values()))
+    made: dict[Expr, float] = {}
+    for index, frame in enumerate(mechanism.frames):
+        if frame.motion == "spherical":
+            own = mechanism.orientation if index == mechanism.platform else None
+            made |= dict(zip(s.q[frame.q], map(float, (1, 0, 0, 0) if own is None else own), strict=True))
+        else:
+            for x, c in zip(s.q[frame.q], mechanism.coordinates[frame.v], strict=True):
+                made[x] = float(guess.get(c.name, 0.0))
+        made |= dict.fromkeys(s.q[frame.e], 0.0)
+    return made
+
+
+def saddle(m: Matrices, unknown: list[int], force: Array, wanted: Array) -> tuple[Array, Array]:
+    """a and lam of M a = force + J^T lam with J a = wanted, over some of the coordinates.
+
+    The matrix [M -J^T; J 0] is eliminated from the tips of the chains to the base, where M has the fewest neighbours, and
+    then in the multipliers and in what moves no mass. Redundant rows of J get no multiplier."""
+    sample = m.sample()
+    rows = independent_rows(estimates(m.J[:, unknown], sample))
+    heavy = [k for k in unknown if not is_zero(m.M[k])]
+    light = [k for k in unknown if k not in set(heavy)]
+    J, A = m.J[np.ix_(rows, heavy)], m.J[np.ix_(rows, light)]
+    a, lam = zeros(m.mechanism.nv), zeros(len(m.J))
+    try:
+        M = factored(m.M[np.ix_(heavy, heavy)])
+        if rows:
+            S = M.congruence(J.T)
+            gap = minus(wanted[rows], matvec(J, M.solve(force[heavy])))
+            if light:
+                n = len(light)
+                whole = zeros(n + len(rows), n + len(rows))
+                whole[:n, n:], whole[n:, :n], whole[n:, n:] = A.T, A, S
+                x = solved(whole, np.concatenate([scale(-1, force[light]), gap]), sample)
+                a[light], lam[rows] = x[:n], x[n:]
+            else:
+                lam[rows] = factored(S).solve(gap)
+        elif light:
+            raise ZeroDivisionError
+        a[heavy] = M.solve(plus(force[heavy], matvec(J.T, lam[rows])))
+    except ZeroDivisionError as reason:
+        raise Unsupported("a motion that no mass resists") from reason
+    return a[unknown], lam
