@@ -19,15 +19,14 @@ from pathlib import Path
 
 import numpy as np
 
-from supple import pipeline
 from supple.backends.compiler import find_compiler
 from supple.backends.interpreter import interpret
 from supple.backends.native import native
 from supple.backends.targets import TARGETS
 from supple.expr.passes import optimise
 from supple.generator import packed, shared_legs
+from supple.machine import Machine, gallery
 from supple.models import MODELS
-from supple.robot.assemble import assemble
 
 QUICK = ["fold", "share", "signs"]  # the search passes change counts, not what is checked here
 STATES = 16
@@ -71,7 +70,7 @@ def self_test(target: str, folder: Path, files: list[Path]) -> bool:
 
 def main() -> None:
     arguments = argparse.ArgumentParser(description=__doc__)
-    arguments.add_argument("robots", nargs="*", default=pipeline.gallery())
+    arguments.add_argument("robots", nargs="*", default=gallery())
     arguments.add_argument("--models", default=",".join(MODELS))
     arguments.add_argument("--targets", default="c,python,matlab,rust")
     chosen = arguments.parse_args()
@@ -79,7 +78,7 @@ def main() -> None:
     targets = [t for t in chosen.targets.split(",") if tools.get(t)]
     largest = 0.0
     for robot in chosen.robots:
-        mechanism = assemble(pipeline.describe(robot))
+        mechanism = Machine.read(robot).mechanism()
         for model in chosen.models.split(","):
             start = time.perf_counter()
             f = MODELS[model](mechanism)

@@ -21,9 +21,9 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
 
 from walks import judged, ways_to_ask  # of the tests, which judge fewer poses
 
-from supple import pipeline
 from supple.backends.native import native
 from supple.errors import RobotFileError
+from supple.machine import Machine, gallery
 from supple.model.model import Model
 
 
@@ -39,12 +39,12 @@ def compiled(model: Model) -> Any:
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("robots", nargs="*", default=pipeline.gallery())
+    parser.add_argument("robots", nargs="*", default=gallery())
     parser.add_argument("--poses", type=int, default=10_000)
     asked, wrong = parser.parse_args(), 0
     for robot in asked.robots:
         try:
-            model = pipeline.load(robot, rigid=True)
+            model = Machine.read(robot).model(rigid=True)
         except RobotFileError:
             continue  # nothing moves but by bending
         if not model.mechanism.closures:

@@ -35,8 +35,8 @@ from supple.backends.native import native
 from supple.expr.passes import optimise
 from supple.formulations.least_constraint.articulated import forward_model
 from supple.formulations.newton_euler import newton_euler
+from supple.machine import Machine
 from supple.model.model import Model
-from supple.pipeline import load
 
 STATES, FOR_EXUDYN, ROUNDS = 100_000, 500, 15
 BATCHED = "supple, batch, 8 lanes, 2 threads"
@@ -156,7 +156,7 @@ def disagreement(model: Model, robot: Robot, bending: float) -> float:
 
 
 def main() -> None:
-    loaded = load("dualemps").mechanism
+    loaded = Machine.read("dualemps").model().mechanism
     smooth = tuple(replace(c, viscous=0, coulomb=0) for c in loaded.coordinates)
     model = Model(newton_euler(replace(loaded, coordinates=smooth)))
     function = optimise(forward_model(model.mechanism)).function

@@ -32,6 +32,7 @@ from timing import show
 
 from supple.analyses.simulate import simulate
 from supple.backends.stepping.settings import Settings
+from supple.machine import Machine
 from supple.robot.finite_elements.matrix_files import write_model
 from supple.robot.finite_elements.nodal import NodalModel
 from supple.robot.finite_elements.solid import solid
@@ -73,7 +74,7 @@ def by_supple(model: NodalModel, folder: Path) -> tuple[np.ndarray, float]:
     write_model(model, folder / "bar.npz")
     (folder / "bars.yaml").write_text(ROBOT)
     fine = Settings(method="gauss", tolerance=1e-10, every=EVERY)
-    found = simulate(simulator(folder / "bars.yaml", "spin", start="undeformed"), fine).signals
+    found = simulate(simulator(Machine.read(folder / "bars.yaml"), "spin", start="undeformed"), fine).signals
     return found["point_position"].values[:, 0], float(np.abs(found["point_deformation"].values).max())
 
 

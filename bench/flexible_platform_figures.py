@@ -20,14 +20,13 @@ from scipy.integrate import solve_ivp
 
 from supple.backends.native import load as compiled
 from supple.formulations.platform_eliminated import deformation_model, platform_forward_model, platform_inverse_model
+from supple.machine import Machine, locate
 from supple.model.closing import close
 from supple.model.model import Model, rotation_vector
 from supple.model.posture import posture
 from supple.model.turning import body_rates
 from supple.models import kinematics
-from supple.motion.reader import read_motion
 from supple.motion.trajectory import Trajectory
-from supple.pipeline import load, locate
 
 Array = NDArray[np.float64]
 
@@ -193,8 +192,8 @@ def _lines(axis: matplotlib.axes.Axes, t: Array, y: Array, names: list[str], tit
 
 def main() -> None:
     folder = Path(sys.argv[1] if len(sys.argv) > 1 else ".")
-    model = load("gough_stewart_plate")
-    path = read_motion(locate("gough_stewart_plate"), "poses").path
+    model = Machine.read("gough_stewart_plate").model()
+    path = Machine.read(locate("gough_stewart_plate")).motion("poses").path
     assert path is not None
     record = simulate(model, path)
     print(f"largest force of an actuator      {np.abs(record.tau).max():.4g} N")

@@ -18,8 +18,7 @@ from supple.backends.compiler import FLAGS
 from supple.backends.native import native
 from supple.expr.passes import optimise
 from supple.formulations.least_constraint.articulated import inverse_model
-from supple.pipeline import describe
-from supple.robot.assemble import assemble
+from supple.machine import Machine
 
 STREAMED, RESIDENT, REPEATS, ROUNDS = 100_000, 2_000, 20, 25
 PLAIN = ("-O3", "-march=native")
@@ -27,7 +26,7 @@ CASADI, SCALAR = "CasADi, paper's recursion", "supple, 1 lane"
 
 
 def main() -> None:
-    mechanism = assemble(describe("dualemps"))
+    mechanism = Machine.read("dualemps").mechanism()
     derived = inverse_model(mechanism)
     model = optimise(derived).function
     paper = paper_recursion.inverse_model(mechanism.names())

@@ -15,8 +15,8 @@ from pathlib import Path
 from supple.analyses.simulate import simulate
 from supple.backends.stepping.settings import Settings
 from supple.expr.passes import optimise
+from supple.machine import Machine, locate
 from supple.models import inverse
-from supple.pipeline import load, locate
 from supple.simulation.simulator import simulator
 
 LEVELS = {"coarse": 2, "four times the nodes": 3}
@@ -32,9 +32,9 @@ def main() -> int:
                 text.replace("element: mindlin", "element: kirchhoff").replace("refine: 0", f"refine: {level}"),
                 encoding="utf-8",
             )
-            model = load(file)
+            model = Machine.read(file).model()
             derived = inverse(model.mechanism)
-            made = simulator(file, "poses")
+            made = simulator(Machine.read(file), "poses")
             runs = [simulate(made, Settings(step=2e-3)).summary for _ in range(7)]
             best = min(r["wall_time_s"] for r in runs)
             counts = (derived.operations, optimise(derived).function.operations, runs[0]["evaluations"])

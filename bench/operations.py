@@ -12,8 +12,8 @@ from timing import show
 from supple.expr.function import Function
 from supple.expr.passes import optimise
 from supple.formulations.least_constraint.articulated import forward_model, inverse_model
+from supple.machine import Machine
 from supple.models import mass
-from supple.pipeline import describe
 from supple.robot.assemble import assemble
 from supple.robot.mechanism import Mechanism
 from supple.robot.reader import describe_text
@@ -115,7 +115,7 @@ def stiffened() -> None:
     ):
         for name, make in wanted.items():
             for setting in ("second_order", "none"):
-                f = make(assemble(describe(robot, {"stiffening": setting})))
+                f = make(Machine.read(robot, {"stiffening": setting}).mechanism())
                 small = optimise(f).stages[-1].operations if robot == "dualemps" else ""
                 rows.append([f"{robot} {name}", setting, f.operations, small])
     show("stiffening of beams under axial load", ["", "stiffening", "as derived", "optimised"], rows)
@@ -123,7 +123,7 @@ def stiffened() -> None:
 
 def main() -> None:
     stiffened()
-    dualemps = assemble(describe("dualemps"))
+    dualemps = Machine.read("dualemps").mechanism()
     passes(f"DualEMPS, inverse model; the paper: {PAPER}", inverse_model(dualemps))
     passes("DualEMPS, forward model", forward_model(dualemps))
     published = ", ".join(f"{name} {count}" for name, count in PUBLISHED.items())
@@ -135,7 +135,7 @@ def main() -> None:
     growth("Stewart robot, elements in each of six rods", elements,
            [inverse_model(stewart(6, n)).operations for n in elements])  # fmt: skip
     growth("DualEMPS, elements a blade", elements,
-           [inverse_model(assemble(describe("dualemps", {"elements": n}))).operations for n in elements])  # fmt: skip
+           [inverse_model(Machine.read("dualemps", {"elements": n}).mechanism()).operations for n in elements])  # fmt: skip
 
 
 if __name__ == "__main__":

@@ -16,19 +16,18 @@ import numpy as np
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
 from whole_tree import WholeTree, follow_tree
 
+from supple.machine import Machine
 from supple.model.algebra import least_squares
 from supple.model.closing import close
 from supple.model.model import Model
 from supple.model.posture import posture
-from supple.motion.reader import read_motion
-from supple.pipeline import describe, load
 
 METHOD = "erls_compatible"
 
 
 def start(model: Model, motion: str) -> tuple[np.ndarray, np.ndarray]:
     """Undeformed posture and velocities of a motion of the robot file."""
-    told = read_motion(describe("pacdrive"), motion)
+    told = Machine.read("pacdrive").motion(motion)
     q = posture(model, {k: float(x) for k, x in told.start.items()})
     joints = [i for i, c in enumerate(model.mechanism.coordinates) if c.kind != "elastic"]
     A = np.vstack([model.jacobian(q)[:, joints], model.held(model.active)[:, joints]])
@@ -91,7 +90,7 @@ def plot(folder: Path, name: str, t: np.ndarray, curves: dict[str, np.ndarray], 
 
 def case(folder: Path, motion: str, duration: float) -> None:
     times = np.linspace(0, duration, round(duration / 1e-3) + 1)
-    flexible, rigid = load("pacdrive", formulation=METHOD), load("pacdrive", rigid=True, formulation=METHOD)
+    flexible, rigid = Machine.read("pacdrive").model(METHOD), Machine.read("pacdrive").model(METHOD, rigid=True)
     coarse, fine = (run(flexible, motion, times, rtol) for rtol in (1e-5, 1e-6))
     settled = np.abs(times[:, None] - [0, *BREAKS[motion]]).min(axis=1) > 2e-3  # away from jumps of the torque
     position = np.abs(coarse[0] - fine[0]).max()
@@ -112,7 +111,7 @@ def case(folder: Path, motion: str, duration: float) -> None:
         title = f"PacDrive, {motion}: elastic displacement of the tip in {axis}" + (f" (fig. {number})" if number else "")
         plot(folder, f"pacdrive_{motion}_tip_{axis}", times, {axis: 1e3 * u[:, "xy".index(axis)]}, "mm", title)
     if motion == "fall":
-        stiff = load("pacdrive", {"E": 5e12}, formulation=METHOD)
+        stiff = Machine.read("pacdrive", {"E": 5e12}).model(METHOD)
         q = run(stiff, motion, times, 1e-5)[0]
         apart = max(np.abs(q[:, stiff.index(n)] - hard[:, rigid.index(n)]).max() for n in ("q1", "q2"))
         print(f"  E = 5e12 Pa (fig. 6): at most {np.degrees(apart):.1e} deg from the rigid robot")

@@ -12,7 +12,7 @@ import tempfile
 from pathlib import Path
 
 from supple.analyses.modes import modes
-from supple.pipeline import GALLERY, load
+from supple.machine import GALLERY, Machine
 from supple.views.mode_picture import draw_mode
 
 MILLED = """
@@ -64,7 +64,7 @@ def main(folder: Path) -> None:
             files[name] = Path(place) / f"{name.split(',')[0]}{len(files)}.yaml"
             files[name].write_text(text.replace("gough_stewart_flexible", "milled_platform", 1))
         for name, robot in {"25 mm plate": "gough_stewart_flexible", **files}.items():
-            model = load(robot)
+            model = Machine.read(robot).model()
             found = modes(model, count=4)
             mass = float(model.mechanism.frames[model.mechanism.platform or 0].body.mass)
             print(f"{name:32s} {mass:6.2f} kg  ", ", ".join(f"{f:.2f}" for f in found.frequencies_hz[:4]), "Hz")

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from supple.analyses.modes import modes
-from supple.pipeline import load
+from supple.machine import Machine
 
 ROBOT = "gough_stewart_flexible"
 THICKNESS = np.array([8, 12, 16, 20, 25, 32, 40, 55, 75, 100]) * 1e-3
@@ -40,11 +40,13 @@ def study(thickness: Array = THICKNESS) -> Study:
     mass, found, rigid = [], [], []
     shares: dict[str, list[float]] = {}
     for t in thickness:
-        model = load(ROBOT, {"thickness": float(t)})
+        model = Machine.read(ROBOT, {"thickness": float(t)}).model()
         first = modes(model, count=1)
         mass.append(float(model.mechanism.frames[model.mechanism.platform or 0].body.mass))
         found.append(first.frequencies_hz[0])
-        rigid.append(modes(load(ROBOT, {"thickness": float(t), "E_plate": STIFF}), count=1).frequencies_hz[0])
+        rigid.append(
+            modes(Machine.read(ROBOT, {"thickness": float(t), "E_plate": STIFF}).model(), count=1).frequencies_hz[0]
+        )
         for kind, share in first.elastic_by_kind.items():
             shares.setdefault(kind, []).append(float(share[0]))
     return Study(

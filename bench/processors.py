@@ -18,6 +18,7 @@ from supple.backends.compiler import FLAGS
 from supple.backends.stepping.plant_text import plant_source
 from supple.backends.targets import TARGETS
 from supple.generator import export_fmu, generate
+from supple.machine import Machine
 from supple.simulation.simulator import simulator
 
 ZIG = [sys.executable, "-m", "ziglang", "cc"]
@@ -54,9 +55,10 @@ def main(robots: list[tuple[str, str]]) -> int:
     with tempfile.TemporaryDirectory() as made:
         folder = Path(made)
         for robot, motion in robots:
-            exported = [f for f in TARGETS["c"](generate(robot, "inverse").package, folder / robot) if f.suffix == ".c"]
-            (folder / "plant.c").write_text(plant_source(simulator(robot, motion).stepper().plant), encoding="ascii")
-            with zipfile.ZipFile(export_fmu(robot, folder)) as archive:
+            machine = Machine.read(robot)
+            exported = [f for f in TARGETS["c"](generate(machine, "inverse").package, folder / robot) if f.suffix == ".c"]
+            (folder / "plant.c").write_text(plant_source(simulator(machine, motion).stepper().plant), encoding="ascii")
+            with zipfile.ZipFile(export_fmu(machine, folder)) as archive:
                 archive.extractall(folder / "fmu")
             unit = [f for f in (folder / "fmu" / "sources").glob("*.c") if f.name != "all.c"]
             for system in SYSTEMS:

@@ -17,7 +17,7 @@ from timing import show
 from supple.analyses.simulate import checked
 from supple.backends.stepping.settings import Settings
 from supple.errors import SuppleError
-from supple.pipeline import describe, gallery
+from supple.machine import Machine, gallery
 from supple.simulation.groups import Group, groups_of, switch
 from supple.simulation.simulator import Simulator, simulator
 
@@ -34,9 +34,9 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=3)
     asked = parser.parse_args()
     rows = [
-        row(f"{robot}, {motion}", simulator(robot, motion), asked.rounds)
+        row(f"{robot}, {motion}", simulator(Machine.read(robot), motion), asked.rounds)
         for robot in asked.robots
-        for motion in describe(robot).robot.motions
+        for motion in Machine.read(robot).description.robot.motions
     ]
     show("integration at default settings", HEADS, rows)
 

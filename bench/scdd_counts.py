@@ -10,9 +10,9 @@ from __future__ import annotations
 
 from collections import Counter
 
-from supple import models, pipeline
+from supple import models
 from supple.expr.passes import optimise
-from supple.robot.assemble import assemble
+from supple.machine import Machine
 
 PAPER = {"SCDD": (192, 80, 432, 38), "L-D'A": (670, 302, 2482, 36)}
 OURS = {
@@ -45,7 +45,7 @@ def main() -> None:
     print(f"{'rigid five-bar, direct dynamics':42s}{'+':>6s}{'-':>6s}{'*':>6s}{'/':>6s}{'total':>8s}")
     for name, (plus, minus, times, over) in PAPER.items():
         print(row(f"paper, {name}", Counter(add=plus, sub=minus, mul=times, div=over)))
-    mechanism = assemble(pipeline.describe("five_bar_elastic"), rigid=True)
+    mechanism = Machine.read("five_bar_elastic").mechanism(rigid=True)
     for name, (formulation, model) in OURS.items():
         f = models.builder(model, formulation)(mechanism)
         if model != "as_printed":  # which solves them itself

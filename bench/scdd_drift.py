@@ -12,9 +12,9 @@ import time
 
 import numpy as np
 
-from supple import pipeline
 from supple.backends.native import native
 from supple.formulations.scdd import VARIANTS, step_model
+from supple.machine import Machine
 from supple.model.posture import posture
 
 GAIN = 20.0  # 1/s, of Baumgarte's feedback
@@ -22,7 +22,7 @@ GAIN = 20.0  # 1/s, of Baumgarte's feedback
 
 def largest_gap(variant: str, rigid: bool, h: float, steps: int) -> tuple[float, float, float]:
     """Gap at the end, largest gap (m) and microseconds per step."""
-    model = pipeline.load("five_bar_elastic", rigid=rigid)
+    model = Machine.read("five_bar_elastic").model(rigid=rigid)
     step = native(step_model(model.mechanism, variant))
     q, v = posture(model), np.zeros(model.nv)
     motors = [f.q.start for f in model.mechanism.frames if f.v.stop > f.v.start and f.v.start in model.active]

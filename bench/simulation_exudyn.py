@@ -28,7 +28,7 @@ from supple.analyses.simulate import simulate
 from supple.backends.native import native
 from supple.backends.stepping.settings import Settings
 from supple.expr.passes import optimise
-from supple.pipeline import load
+from supple.machine import Machine
 from supple.simulation.simulator import Simulator, simulator
 
 BAR, EQUAL, ROUNDS = 20.0, 0.005, 5
@@ -100,7 +100,7 @@ def time_at(error: float, attempts: list[Attempt], what: str) -> float:
 
 
 def frequencies(peer: Any) -> None:
-    ours = modes(load("dualemps"), count=5).frequencies_hz
+    ours = modes(Machine.read("dualemps").model(), count=5).frequencies_hz
     theirs = peer.Robot().frequencies()[:5]
     print("frequencies in Hz, sliders held: supple", np.round(ours, 3))
     print("                                 Exudyn", np.round(theirs, 3))
@@ -110,7 +110,7 @@ def frequencies(peer: Any) -> None:
 
 def contest(peer: Any) -> tuple[list[Attempt], list[Attempt]]:
     """Both sweeps along the square, the contestants taking turns."""
-    robot = simulator("dualemps", "square")
+    robot = simulator(Machine.read("dualemps"), "square")
     rival, tip, end = peer.Robot(robot.path), Tip(robot), robot.duration
     reference, theirs = references(peer, robot, rival)
     ours, others = [Attempt(f"tolerance {t:g}") for t in TOLERANCES], [Attempt(f"step {h * 1e3:g} ms") for h in STEPS]
@@ -171,7 +171,7 @@ def filtered(x: np.ndarray) -> np.ndarray:
 
 def hard(peer: Any) -> float:
     """supple's error at default settings along the square with jumps of acceleration, after the low-pass."""
-    robot = simulator("dualemps", "square_trapezoidal")
+    robot = simulator(Machine.read("dualemps"), "square_trapezoidal")
     integrated, _, found = Tip(robot)(Settings(every=FINEST))
     reference = filtered(simulate(robot, replace(FINE, every=FINEST))["point_acceleration"][1:, 0, ::2])
     error = relative(filtered(found) - reference, reference)

@@ -14,8 +14,8 @@ from pathlib import Path
 
 import numpy as np
 
-from supple import pipeline
 from supple.analyses.modes import modes
+from supple.machine import Machine
 from supple.robot.finite_elements.calculix import run_ccx
 
 E, NU, RHO = 2.1e11, 0.3, 7850.0
@@ -117,7 +117,7 @@ def supple(points: np.ndarray, cells: np.ndarray, force: tuple[float, ...]) -> l
         (Path(folder) / "bar.inp").write_text(deck(points, cells))
         path = Path(folder) / "robot.yaml"
         path.write_text(ROBOT)
-        return list(modes(pipeline.load(path), {}, count=3, loads={"end": list(force)}).frequencies_hz)
+        return list(modes(Machine.read(path).model(), {}, count=3, loads={"end": list(force)}).frequencies_hz)
 
 
 def main(fine: int = 4) -> None:

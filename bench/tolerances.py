@@ -25,8 +25,8 @@ import numpy as np
 from scipy.signal import butter, sosfiltfilt
 from threadpoolctl import threadpool_limits
 
-from supple import pipeline
 from supple.backends.stepping.settings import Settings
+from supple.machine import GALLERY, Machine
 from supple.model import observe
 from supple.simulation.groups import groups_of, switch
 from supple.simulation.signals import observed
@@ -145,7 +145,7 @@ def ready(case: Case, folder: Path) -> Simulator:
     """The Simulator of a case, its files written to a folder."""
     robot: str | Path = case.robot
     if case.changes or "\n" in case.robot:
-        text = case.robot if "\n" in case.robot else (pipeline.GALLERY / f"{case.robot}.yaml").read_text(encoding="utf-8")
+        text = case.robot if "\n" in case.robot else (GALLERY / f"{case.robot}.yaml").read_text(encoding="utf-8")
         for old, new in case.changes:
             if old not in text:
                 raise ValueError(f"{case.robot} has no {old!r}")
@@ -156,7 +156,7 @@ def ready(case: Case, folder: Path) -> Simulator:
     if case.written:
         motion = folder / "motion.yaml"
         motion.write_text(case.written, encoding="utf-8")
-    return simulator(robot, motion, **case.options)
+    return simulator(Machine.read(robot), motion, **case.options)
 
 
 def run(made: Simulator, settings: Settings) -> Found:

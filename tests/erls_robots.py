@@ -7,9 +7,9 @@ from typing import Any
 
 import test_laws as laws
 
-from supple import pipeline
 from supple.formulations.erls import erls
 from supple.formulations.erls_compatible import erls_compatible
+from supple.machine import Machine, gallery
 from supple.model.model import Model
 from supple.robot.assemble import assemble
 from supple.robot.reader import describe_text
@@ -61,8 +61,8 @@ def made(method: Any, text: str, **settings: Any) -> Model:
 def robot(name: str, method: Any) -> Model:
     """A robot of the gallery or of the laws, by a formulation."""
     kind, _, joint = name.rpartition("closing ")
-    if name in pipeline.gallery():
-        return Model(method(assemble(pipeline.describe(name))))
+    if name in gallery():
+        return Model(method(Machine.read(name).mechanism()))
     lay = "y: 90 deg" if "p" in joint else ""
     text = laws.PLANAR_CLOSING_ROBOT.format(joint=joint, lay=lay) if kind else laws.CLOSING_ROBOT.format(joint=joint)
     return made(method, text)

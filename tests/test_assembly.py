@@ -9,16 +9,16 @@ import pytest
 from robots import build
 from walks import Crowd, judged, ways_to_ask
 
-from supple import pipeline
 from supple.analyses.modes import modes
 from supple.errors import PoseError
+from supple.machine import Machine, gallery, locate
 from supple.model.continuation import Goal, Way
 from supple.model.curvature import Curvature
 from supple.model.model import Model
 from supple.model.posture import posture
 
 FIVE_BAR = Path(__file__).parent / "data" / "five_bar_outward.yaml"
-LOOPED = [r for r in pipeline.gallery() if r != "cantilever"]
+LOOPED = [r for r in gallery() if r != "cantilever"]
 
 
 def tip(first: float, second: float) -> np.ndarray | None:
@@ -34,7 +34,7 @@ def tip(first: float, second: float) -> np.ndarray | None:
 
 def test_the_five_bar_stays_in_its_assembly() -> None:
     """Poses all over the workspace; Newton's method from home ends in the lower closure at one in twenty of them."""
-    model = pipeline.load(FIVE_BAR)
+    model = Machine.read(FIVE_BAR).model()
     poses = np.vstack([np.radians([93.0, 72.0]), np.random.default_rng(2).uniform(0.3, 2.8, (40, 2))])
     for first, second in poses:
         expected = tip(first, second)
@@ -49,7 +49,7 @@ def test_the_five_bar_stays_in_its_assembly() -> None:
 
 def test_modes_are_those_of_the_assembly() -> None:
     """The pose that came back upside down: the tip and the sag of the flexible robot are those of the upper closure."""
-    model = pipeline.load(FIVE_BAR)
+    model = Machine.read(FIVE_BAR).model()
     found = modes(model, {"leg1/q1": np.radians(93), "leg2/q1": np.radians(72)}, count=1)
     q = posture(model, {"leg1/q1": np.radians(93), "leg2/q1": np.radians(72)})
     assert found.pose["leg1/q2"] == pytest.approx(q[model.index("leg1/q2")], abs=1e-9)
@@ -59,7 +59,7 @@ def test_modes_are_those_of_the_assembly() -> None:
 @pytest.mark.parametrize("robot", LOOPED)
 def test_poses_asked_for_are_those_walks_reach(robot: str) -> None:
     """Against walks from home that share no step with `posture`."""
-    model = pipeline.load(robot, rigid=True)
+    model = Machine.read(robot).model(rigid=True)
     for how in ways_to_ask(model):
         verdict = judged(model, how, 5, share=0.2, steps=16)
         assert verdict.other == []
@@ -70,7 +70,7 @@ def test_poses_asked_for_are_those_walks_reach(robot: str) -> None:
 
 def test_the_judge_finds_another_branch() -> None:
     """A walk from the other closure of the five-bar does not end where `posture` does."""
-    model = pipeline.load("five_bar", rigid=True)
+    model = Machine.read("five_bar").model(rigid=True)
     q = posture(model, assembly="inward")
     crowd = Crowd(model, [int(i) for i in model.active])
     begin = q[None, [0, 2]]
@@ -83,9 +83,9 @@ def test_the_judge_finds_another_branch() -> None:
 def test_poses_beyond_reach_and_beyond_singular_ones_are_refused() -> None:
     """Elbows of FIVE_BAR more than two couplers apart; Bricard's loop by a joint that cannot turn further."""
     with pytest.raises(PoseError, match="the pose is out of reach"):
-        posture(pipeline.load(FIVE_BAR, rigid=True), {"leg1/q1": np.radians(175), "leg2/q1": np.radians(5)})
+        posture(Machine.read(FIVE_BAR).model(rigid=True), {"leg1/q1": np.radians(175), "leg2/q1": np.radians(5)})
     with pytest.raises(PoseError, match=r"singular pose|out of reach"):
-        posture(pipeline.load("bricard"), {"q1": -0.9})
+        posture(Machine.read("bricard").model(), {"q1": -0.9})
 
 
 def bounds_hold(model: Model, size: float) -> float:
@@ -111,12 +111,12 @@ def bounds_hold(model: Model, size: float) -> float:
 @pytest.mark.parametrize("size", [0.02, 0.3])
 def test_bounds_of_curvature_hold(robot: str, size: float) -> None:
     """Changes of J over a step, and what a straight line between its ends misses halfway, stay within their bounds."""
-    assert bounds_hold(pipeline.load(robot, rigid=True), size) < 1e-9
+    assert bounds_hold(Machine.read(robot).model(rigid=True), size) < 1e-9
 
 
 def test_a_point_is_led_to_the_start_of_its_path() -> None:
     """Straight ways of the tool of the five-bar from home, against the circles' intersection."""
-    model = pipeline.load(FIVE_BAR, rigid=True)
+    model = Machine.read(FIVE_BAR).model(rigid=True)
     q = posture(model)
     way = Way(model, [], 0, (0, 1))
     for goal in ((0.1, 0.7), (-0.2, 0.5), (0.0, 0.85)):
@@ -128,7 +128,7 @@ def test_a_point_is_led_to_the_start_of_its_path() -> None:
 
 def test_home_of_joints_that_nothing_drives() -> None:
     """Bricard's q1 is taken from home; a joint that follows from the actuators may not stand elsewhere."""
-    text = pipeline.locate("bricard").read_text() + "\nhome: {q1: 20 deg}\n"
+    text = locate("bricard").read_text() + "\nhome: {q1: 20 deg}\n"
     assert posture(build(text))[0] == pytest.approx(np.radians(20), abs=1e-12)
     five = FIVE_BAR.read_text()
     wrong = five.replace(
@@ -140,6 +140,6 @@ def test_home_of_joints_that_nothing_drives() -> None:
 
 @pytest.mark.parametrize("robot", ["five_bar", "dualemps"])
 def test_damping_ratios_do_not_depend_on_how_many_are_shown(robot: str) -> None:
-    model = pipeline.load(robot)
+    model = Machine.read(robot).model()
     every, few = modes(model), modes(model, count=2)
     assert np.allclose(few.damping_ratios, every.damping_ratios[:2], rtol=1e-12, atol=0)

@@ -13,8 +13,8 @@ import click
 import pytest
 from click.testing import CliRunner, Result
 
-from supple import pipeline
 from supple.cli.main import main
+from supple.machine import gallery, locate
 
 BRACKETS = "odd [bold]name[/bold] [/nope] [0]"
 
@@ -34,7 +34,7 @@ def strict(text: str) -> Any:
 
 def cantilever(folder: Path, old: str, new: str) -> str:
     """The path of a changed copy of the cantilever."""
-    text = pipeline.locate("cantilever").read_text(encoding="utf-8")
+    text = locate("cantilever").read_text(encoding="utf-8")
     assert old in text
     file = folder / "robot.yaml"
     file.write_text(text.replace(old, new, 1), encoding="utf-8")
@@ -112,7 +112,7 @@ def test_a_real_process_ends_without_traceback(tmp_path: Path) -> None:
 
 def test_robots_as_json_names_the_gallery() -> None:
     rows = strict(run("robots", "--json").stdout)
-    assert [row["name"] for row in rows] == pipeline.gallery()
+    assert [row["name"] for row in rows] == gallery()
     assert all(row.keys() == {"name", "space", "about", "motions"} and row["about"] for row in rows)
 
 
@@ -120,7 +120,7 @@ def test_the_only_motion_of_a_robot_needs_no_name(tmp_path: Path) -> None:
     several = run("simulate", "gough_stewart")
     assert several.exit_code == 2
     assert "choose a motion of gough_stewart by --motion; it has: quintic, controlled" in several.output
-    text = pipeline.locate("cantilever").read_text(encoding="utf-8")
+    text = locate("cantilever").read_text(encoding="utf-8")
     (tmp_path / "still.yaml").write_text(text[: text.index("motions:")], encoding="utf-8")
     assert "its file has none; name a file (.yaml, .csv)" in run("simulate", str(tmp_path / "still.yaml")).output
     listed = {row["name"]: row["motions"] for row in strict(run("robots", "--json").output)}

@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
-from supple import pipeline
 from supple.analyses.compare import EXPECTED, compare
 from supple.cli.main import main
 from supple.errors import SuppleError
+from supple.machine import FORMULATIONS, Machine
 from supple.model.model import Model
 from supple.views.comparison import print_comparison
 
@@ -22,9 +22,9 @@ def run(*arguments: str) -> Result:
 
 def every(name: str) -> dict[str, Model | str]:
     made: dict[str, Model | str] = {}
-    for method in pipeline.FORMULATIONS:
+    for method in FORMULATIONS:
         try:
-            made[method] = pipeline.load(name, formulation=method)
+            made[method] = Machine.read(name).model(method)
         except SuppleError as reason:
             made[method] = str(reason)
     return made
@@ -32,7 +32,7 @@ def every(name: str) -> dict[str, Model | str]:
 
 def test_every_formulation_has_an_expectation() -> None:
     """What `compare` expects of a formulation is stated for each of the registry."""
-    assert set(EXPECTED) == set(pipeline.FORMULATIONS)
+    assert set(EXPECTED) == set(FORMULATIONS)
 
 
 @pytest.mark.parametrize("name", ["3rrr", "dualemps"])
@@ -69,7 +69,7 @@ def test_costs() -> None:
 def test_the_pose_is_the_one_asked_for() -> None:
     """Frequencies are those of `supple modes` at the same pose."""
     at = {"arm1/q1": 2.0, "arm2/q1": 1.1}
-    found = compare({"newton_euler": pipeline.load("five_bar")}, at, timed=False)
+    found = compare({"newton_euler": Machine.read("five_bar").model()}, at, timed=False)
     assert found.pose["arm1/q1"] == 2.0
     shown = run("modes", "five_bar", "--at", "arm1/q1=2.0", "--at", "arm2/q1=1.1", "--json", "--count", "6")
     assert json.loads(shown.stdout)["frequencies_hz"] == pytest.approx(list(found.rows[0].frequencies_hz), rel=1e-9)
@@ -127,7 +127,7 @@ def test_a_motion_by_three_formulations() -> None:
 
 def test_a_motion_that_a_formulation_does_not_integrate_is_said(capsys: pytest.CaptureFixture[str]) -> None:
     """Why a formulation refuses a motion stands where its numbers would be."""
-    models = {f: pipeline.load("five_bar_elastic", formulation=f) for f in ("newton_euler", "scdd")}
+    models = {f: Machine.read("five_bar_elastic").model(f) for f in ("newton_euler", "scdd")}
     found = compare(models, timed=False, motions={"newton_euler": [], "scdd": "no inertia of its own"})
     assert [row.integrated for row in found.rows] == ["", "no inertia of its own"]
     print_comparison(found)

@@ -15,6 +15,7 @@ from undamped import CASES, energy
 
 from supple.analyses.simulate import simulate
 from supple.backends.stepping.settings import Settings
+from supple.machine import Machine
 from supple.simulation.simulator import simulator
 
 
@@ -61,7 +62,7 @@ MOTIONS = [
 @pytest.mark.parametrize("robot, motion, end", MOTIONS)
 def test_work_of_the_actuators_is_found_again(robot: str, motion: str, end: float) -> None:
     """Energy gained + energy lost = work of the actuators, by the integrator's account and by Simpson's rule on samples."""
-    made = simulator(robot, motion, duration=end)
+    made = simulator(Machine.read(robot), motion, duration=end)
     alpha = [
         simulate(made, Settings("generalised_alpha", tolerance=t, every=1e-3)).summary["energy_balance_error"]
         for t in (1e-3, 1e-5)
@@ -85,7 +86,7 @@ def test_work_of_a_sampled_controller(tmp_path: Path) -> None:
         "moves: [{by: {leg1/q1: 5 deg, leg2/q1: 3 deg, leg3/q1: -4 deg}, duration: 0.05 s}]\n"
         "controller: {pd: {kp: 100 Nm, kd: 2 Nm*s, sample: 1 ms, delay: 0.5 ms}}\n"
     )
-    made = simulator("3rrr", file)
+    made = simulator(Machine.read("3rrr"), file)
     errors = {
         (m, t): simulate(made, Settings(m, tolerance=t, every=5e-3)).summary["energy_balance_error"]
         for m, t in (("generalised_alpha", 1e-3), ("generalised_alpha", 1e-5), ("gauss", 1e-8))

@@ -12,10 +12,9 @@ from scipy.linalg import expm
 from supple.analyses.simulate import simulate
 from supple.backends.stepping.settings import Settings
 from supple.errors import SuppleError
+from supple.machine import Machine
 from supple.model.equilibrium import equilibrium, linearise
 from supple.model.posture import posture
-from supple.motion.reader import read_motion
-from supple.pipeline import describe, load
 from supple.simulation.simulator import simulator
 
 ROBOT = "gough_stewart"
@@ -23,7 +22,7 @@ ROBOT = "gough_stewart"
 
 def spectral_radius(kp: float, kd: float, sample: float) -> float:
     """Largest eigenvalue of one sample: forces of the rigid robot's inertia times the errors, held over the sample."""
-    flexible, rigid = simulator(ROBOT, "controlled").model, load(ROBOT, rigid=True)
+    flexible, rigid = simulator(Machine.read(ROBOT), "controlled").model, Machine.read(ROBOT).model(rigid=True)
     rest = equilibrium(flexible, posture(flexible))
     independent = sorted([*flexible.active, *flexible.mechanism.indices("elastic")])
     linear = linearise(flexible, rest, free=True)
@@ -41,11 +40,11 @@ def spectral_radius(kp: float, kd: float, sample: float) -> float:
 
 
 def forces(kp: float, kd: float, sample: float, duration: float) -> np.ndarray:
-    motion = read_motion(describe(ROBOT), "controlled")
+    motion = Machine.read(ROBOT).motion("controlled")
     assert motion.controller is not None
     gains = {"kp": dict.fromkeys(motion.drives, kp), "kd": dict.fromkeys(motion.drives, kd)}
     motion = replace(motion, controller=replace(motion.controller, sample=sample, **gains), duration=duration)
-    return np.asarray(simulate(simulator(ROBOT, motion), Settings(every=sample))["tau"])
+    return np.asarray(simulate(simulator(Machine.read(ROBOT), motion), Settings(every=sample))["tau"])
 
 
 def test_an_unstable_sample_time_diverges_at_the_predicted_rate() -> None:
@@ -59,8 +58,8 @@ def test_an_unstable_sample_time_diverges_at_the_predicted_rate() -> None:
 
 def test_a_stable_sample_time_follows_the_path() -> None:
     assert spectral_radius(100.0, 20.0, 1e-4) < 1.0
-    motion = replace(read_motion(describe(ROBOT), "controlled"), duration=0.3)
-    made = simulator(ROBOT, motion)
+    motion = replace(Machine.read(ROBOT).motion("controlled"), duration=0.3)
+    made = simulator(Machine.read(ROBOT), motion)
     result = simulate(made, Settings())
     assert made.path is not None and result.complete
     wanted = made.path(result.time)[0]
@@ -72,7 +71,7 @@ def test_pd_holds_with_the_error_that_weight_asks_for() -> None:
     """A constant load F on a joint with stiffness kp: it settles F / kp away, and ki takes the error away."""
     made = {}
     for law, ki in (("pd", 0.0), ("pid", 1e3)):
-        motion = read_motion(describe("3rrr"), "turn")
+        motion = Machine.read("3rrr").motion("turn")
         assert motion.controller is not None and motion.path is not None
         still = replace(motion.path, coefficients=motion.path.coefficients * ([1, 0, 0, 0, 0, 0]))
         start = np.zeros_like(still.coefficients)
@@ -83,7 +82,7 @@ def test_pd_holds_with_the_error_that_weight_asks_for() -> None:
 
         push = Trajectory.held([f"tau {n}" for n in motion.drives], [0.1] * len(motion.drives), 1.5)
         motion = replace(motion, path=replace(still, coefficients=start), controller=control, torques=push, duration=1.5)
-        run = simulator("3rrr", motion)
+        run = simulator(Machine.read("3rrr"), motion)
         result = simulate(run, Settings())
         assert run.path is not None
         names = run.path.names
@@ -101,8 +100,8 @@ def test_a_joint_stuck_by_friction_creeps_without_chatter(tmp_path: Path) -> Non
         "actuators: {x: {coulomb: 10, width: 1e-4}}\n"
         "motions: {push: {torques: {x: {step: {height: 5 N, at: 0.1 s}}}, duration: 1 s}}\n"
     )
-    result = simulate(simulator(file, "push"), Settings())
+    result = simulate(simulator(Machine.read(file), "push"), Settings())
     assert result["velocity:x"][-1] == pytest.approx(1e-4 * 5 / np.sqrt(75), rel=1e-4)
     assert np.ptp(result["velocity:x"][101:]) < 5e-8 and result.summary["steps"] < 400  # a thousandth of the speed
     with pytest.raises(SuppleError, match="width"):
-        simulator("dualemps", "square", settings={"width": 0})
+        simulator(Machine.read("dualemps", {"width": 0}), "square")

@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 from supple.analyses.modes import modes
+from supple.machine import Machine
 from supple.model.model import Model
-from supple.pipeline import load
 
 REFERENCE = json.loads((Path(__file__).parent / "data" / "dualemps_states.json").read_text())
 CASES = REFERENCE["cases"]
@@ -27,7 +27,7 @@ def case(request: pytest.FixtureRequest) -> dict[str, Any]:
 
 @pytest.fixture(scope="module")
 def model(case: dict[str, Any]) -> Model:
-    return load("dualemps", AS_PRINTED | {"gravity": case["G"]})
+    return Machine.read("dualemps", AS_PRINTED | {"gravity": case["G"]}).model()
 
 
 @pytest.fixture(scope="module")
@@ -88,7 +88,7 @@ def test_table_3_of_the_paper() -> None:
     """Briot & Khalil 2014, table 3, model row, sliders held at q11 = q21 = 0: 14.22 ... 423.39 Hz, printed to 0.01 Hz.
 
     E is not in the paper; with 74 GPa and four table values inside their rounding the row is met."""
-    found = modes(load("dualemps"), count=6).frequencies_hz
+    found = modes(Machine.read("dualemps").model(), count=6).frequencies_hz
     assert found == pytest.approx([14.22, 25.09, 48.22, 92.37, 109.08, 423.39], abs=0.01)
 
 
@@ -101,11 +101,11 @@ PRINTED_MASSES = {k: AS_PRINTED[k] for k in ("mx14", "zz14", "mx17", "mx24")}
 )
 def test_independent_finite_elements(elements: int, expected: list[float]) -> None:
     """A linear FE model written apart from supple, table values as printed and E = 74 GPa, to its digits."""
-    found = modes(load("dualemps", PRINTED_MASSES | {"elements": elements}), count=6).frequencies_hz
+    found = modes(Machine.read("dualemps", PRINTED_MASSES | {"elements": elements}).model(), count=6).frequencies_hz
     printed = [0.005] * 4 + [0.005 if elements == 1 else 0.05, 0.05]
     assert np.all(np.abs(found - expected) <= np.array(printed) + 1e-3)
 
 
 def test_sixth_frequency_of_the_paper_is_an_artefact_of_one_element_per_blade() -> None:
     """Table 3 measures 163 Hz where the model row says 423 Hz; eight elements per blade come well below 220 Hz."""
-    assert modes(load("dualemps", {"elements": 8}), count=6).frequencies_hz[5] < 220
+    assert modes(Machine.read("dualemps", {"elements": 8}).model(), count=6).frequencies_hz[5] < 220

@@ -12,18 +12,17 @@ from closed_states import State, along, closed_state
 from erls_robots import FIVE_BAR, METHODS, SPRUNG, made, robot
 from whole_tree import follow_tree
 
-from supple import pipeline
 from supple.analyses.modes import modes
 from supple.formulations.erls import erls
 from supple.formulations.erls_compatible import erls_compatible
 from supple.formulations.newton_euler import newton_euler
 from supple.formulations.record import Unsupported
+from supple.machine import FORMULATIONS, Machine
 from supple.model.algebra import null_space
 from supple.model.closing import close
 from supple.model.equilibrium import equilibrium
 from supple.model.model import Model
 from supple.model.posture import posture
-from supple.robot.assemble import assemble
 
 # Agreement with each other -------------------------------------------------------------------------------------------
 
@@ -52,7 +51,7 @@ FLEXIBLE = ("dualemps", "five_bar", "3rrr", "pacdrive", "delta", "gough_stewart"
 @pytest.mark.parametrize("name", FLEXIBLE)
 def test_frequencies_at_rest_are_those_of_newton_euler(name: str, method: str) -> None:
     """Undeformed and weightless the kinematics are the same to first order, and so is the linear model."""
-    mechanism = assemble(pipeline.describe(name, {"gravity": 0} if name not in ("five_bar", "3rrr") else None))
+    mechanism = Machine.read(name, {"gravity": 0} if name not in ("five_bar", "3rrr") else None).mechanism()
     true = modes(Model(newton_euler(mechanism))).frequencies_hz
     found = modes(Model(METHODS[method](mechanism))).frequencies_hz
     assert found == pytest.approx(true, rel=1e-8)
@@ -61,7 +60,7 @@ def test_frequencies_at_rest_are_those_of_newton_euler(name: str, method: str) -
 @pytest.mark.parametrize("method", METHODS)
 def test_frequencies_of_dualemps_are_the_published_ones(method: str) -> None:
     """Briot & Khalil (2014), table 3, model row."""
-    found = modes(pipeline.load("dualemps", formulation=method), count=6).frequencies_hz
+    found = modes(Machine.read("dualemps").model(method), count=6).frequencies_hz
     assert found == pytest.approx([14.22, 25.09, 48.22, 92.37, 109.08, 423.39], abs=0.006)
 
 
@@ -69,7 +68,7 @@ def test_frequencies_of_dualemps_are_the_published_ones(method: str) -> None:
 def test_damping_ratios_are_those_of_newton_euler(method: str) -> None:
     """Rayleigh (3rrr), modal (five_bar) and structural damping (gough_stewart: a loss factor)."""
     for name, settings in (("3rrr", None), ("five_bar", None), ("gough_stewart", {"gravity": 0})):
-        mechanism = assemble(pipeline.describe(name, settings))
+        mechanism = Machine.read(name, settings).mechanism()
         true = modes(Model(newton_euler(mechanism)), count=5).damping_ratios
         assert np.all(true > 1e-4)
         assert modes(Model(METHODS[method](mechanism)), count=5).damping_ratios == pytest.approx(true, rel=1e-6)
@@ -127,12 +126,12 @@ def test_trajectories_differ_in_second_order(method: str) -> None:
 @pytest.mark.parametrize("name", ["dualemps", "five_bar", "3rrr", "pacdrive", "delta", "gough_stewart", "bricard"])
 def test_rigid_limits_agree(name: str) -> None:
     """Without elastic coordinates all formulations are the rigid robot's model: forces, loops, forward and inverse."""
-    mechanism = assemble(pipeline.describe(name), rigid=True)
+    mechanism = Machine.read(name).mechanism(rigid=True)
     true = Model(newton_euler(mechanism))
     state, rng = closed_state(true, 5), np.random.default_rng(6)
     a, tau = laws.accelerations(true, rng), rng.uniform(-10, 10, len(true.active))
     served = []
-    for method_name, method in pipeline.FORMULATIONS.items():
+    for method_name, method in FORMULATIONS.items():
         try:
             model = Model(method(mechanism))
         except Unsupported:
@@ -197,7 +196,7 @@ def test_neglected_terms_cost_energy_in_second_order() -> None:
 def test_neglected_terms_cost_the_mass_matrix_its_definiteness() -> None:
     """The printed M_qq, eq. (37), without its second order: a bending of 1 % already makes the kinetic energy of some
     motions of the five-bar negative, because links that bend can nearly undo what the joints do."""
-    mechanism = assemble(pipeline.describe("five_bar"))
+    mechanism = Machine.read("five_bar").mechanism()
     smallest = {}
     for printed in (False, True):
         model = Model(erls(mechanism, printed=printed))

@@ -9,10 +9,11 @@ import pytest
 from click.testing import CliRunner
 from closed_states import closed_state
 
-from supple import models, pipeline
+from supple import models
 from supple.backends.interpreter import interpret
 from supple.cli.main import main
 from supple.generator import generate
+from supple.machine import Machine
 from supple.model.model import Model
 
 METHODS = ("erls", "erls_compatible")
@@ -21,7 +22,7 @@ ROBOTS = ("dualemps", "3rrr", "cantilever")
 
 @cache
 def loaded(name: str, method: str) -> Model:
-    return pipeline.load(name, formulation=method)
+    return Machine.read(name).model(method)
 
 
 @pytest.mark.parametrize("method", METHODS)
@@ -66,7 +67,7 @@ def test_other_models(method: str) -> None:
 @pytest.mark.parametrize("method", METHODS)
 def test_generate_and_count(method: str) -> None:
     """The optimised model keeps its numbers (the gate of the passes) and is smaller than it was."""
-    made = generate("cantilever", "energy", formulation=method)
+    made = generate(Machine.read("cantilever"), "energy", formulation=method)
     assert made.package.counts()["operations"]["total"] < made.optimised.stages[0].operations
 
 

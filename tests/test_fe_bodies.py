@@ -13,11 +13,10 @@ import pytest
 pytest.importorskip("skfem")
 pytest.importorskip("meshio")
 
-from supple import pipeline
 from supple.analyses.modes import modes
 from supple.errors import RobotFileError, SuppleError
+from supple.machine import Machine
 from supple.models import MODELS
-from supple.robot.assemble import assemble
 from supple.robot.bodies.beam import BeamSpec, beam_body
 from supple.robot.bodies.reduced_beam import reduced_beam
 from supple.robot.bodies.reduction import METHODS, Selection, Structure, reduce
@@ -97,7 +96,7 @@ def test_robots_with_the_bar_as_a_link(folder: Path) -> None:
     """A revolute joint, the bar and a tip mass: `modes` agree within 1 %, whatever the bar is made of."""
     found = {}
     for form, arm in bars.FORMS.items():
-        model = pipeline.load(bars.robot_file(folder, arm, form))
+        model = Machine.read(bars.robot_file(folder, arm, form)).model()
         found[form] = np.array(modes(model, {}, count=5).frequencies_hz)
     for form, values in found.items():
         assert values == pytest.approx(found["beam"], rel=0.01), form
@@ -128,8 +127,8 @@ def test_a_finer_mesh_costs_nothing(folder: Path) -> None:
 
         meshio.write(folder / f"{name}.vtk", meshio.Mesh(points, [("hexahedron", cells)]))
         path = bars.robot_file(folder, bars.FORMS["hexahedra"].replace("hexa.vtk", f"{name}.vtk"), name)
-        loaded.append(MODELS["forward"](assemble(pipeline.describe(path))).operations)
-        mechanism = assemble(pipeline.describe(path, {"stiffening": "none"}))
+        loaded.append(MODELS["forward"](Machine.read(path).mechanism()).operations)
+        mechanism = Machine.read(path, {"stiffening": "none"}).mechanism()
         body = mechanism.frames[0].body
         entries = {k: [bool(x) for x in getattr(body, k).ravel()] for k in ("MS_de", "beta", "M_ee", "K_ee", "lam", "I_ee")}
         seen.append((entries, dict(MODELS["forward"](mechanism).counts)))
@@ -304,7 +303,7 @@ def test_static_shapes_lose_no_compliance() -> None:
 def test_errors_say_what_to_do(folder: Path, arm: str, words: str) -> None:
     path = bars.robot_file(folder, arm, "wrong")
     with pytest.raises(RobotFileError) as error:
-        assemble(pipeline.describe(path))
+        Machine.read(path).mechanism()
     assert words in str(error.value)
     assert "wrong.yaml:" in str(error.value)
 
@@ -332,8 +331,8 @@ actuators: {{q1: {{}}}}
 """
     path = tmp_path / "leaf.yaml"
     path.write_text(text.format(E="210 GPa"))
-    found = modes(pipeline.load(path), {}, count=3)
-    (body, markers) = flexible_bodies(pipeline.describe(path))["leaf"]
+    found = modes(Machine.read(path).model(), {}, count=3)
+    (body, markers) = flexible_bodies(Machine.read(path).description)["leaf"]
     assert body.reduced is not None and set(markers) == {"root"}
     assert np.array(found.frequencies_hz) == pytest.approx(body.reduced.frequencies[:3], rel=1e-6)
     assert not np.any(markers["root"].Phi_d) and not np.any(markers["root"].Phi_r)
@@ -414,7 +413,7 @@ actuators: {{q1: {{}}, q2: {{}}}}
     for reduction in ("", f", reduction: {{{method}: {{modes: 8}}}}"):
         path = tmp_path / "planar.yaml"
         path.write_text(text.format(reduction=reduction))
-        found.append(np.array(modes(pipeline.load(path), {}, count=3).frequencies_hz))
+        found.append(np.array(modes(Machine.read(path).model(), {}, count=3).frequencies_hz))
     assert found[1] == pytest.approx(found[0], rel=2e-3)
 
 
@@ -442,9 +441,9 @@ def test_bodies_on_the_command_line(folder: Path) -> None:
     assert run.invoke(main, ["bodies", str(path), "--write", "leg=x.npz"]).exit_code == 2
     for more in ("units: mm", "origin: [1, 0, 0]", "mass: bar.mas", "solver: calculix"):
         with pytest.raises(RobotFileError, match=f"{more.split(':')[0]}: arm.npz holds a reduced body"):
-            pipeline.load(bars.robot_file(folder, f"{{fe: {{file: arm.npz, {more}}}}}", "changed"))
+            Machine.read(bars.robot_file(folder, f"{{fe: {{file: arm.npz, {more}}}}}", "changed")).model()
     again = bars.robot_file(folder, "{fe: {file: arm.npz}}", "again")
-    first, second = (modes(pipeline.load(p), {}, count=4).frequencies_hz for p in (path, again))
+    first, second = (modes(Machine.read(p).model(), {}, count=4).frequencies_hz for p in (path, again))
     assert np.array(second) == pytest.approx(np.array(first), rel=1e-9)
 
 

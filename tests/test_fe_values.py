@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from supple import pipeline
 from supple.analyses.modes import modes
+from supple.machine import Machine
 from supple.robot.link_bodies import flexible_bodies
 from supple.robot.reader import describe_text
 
@@ -53,7 +53,7 @@ def robot(folder: Path, more: str = "", millimetres: bool = False) -> Path:
 
 
 def squares(path: Path) -> Any:
-    return np.sort((2 * np.pi * modes(pipeline.load(path)).frequencies_hz) ** 2)
+    return np.sort((2 * np.pi * modes(Machine.read(path).model()).frequencies_hz) ** 2)
 
 
 def roots(a: float, b: float, c: float) -> list[float]:
@@ -67,7 +67,7 @@ def test_units_of_matrices(tmp_path: Path, millimetres: bool) -> None:
     """B on its springs: k / 1 kg and k / 0.01 kg m^2; the body weighs 1.5 kg, and a unit of it is the same in t and mm."""
     path = robot(tmp_path, millimetres=millimetres)
     assert squares(path) == pytest.approx(np.sort(STIFFNESS / np.repeat([1, 0.01], 3)), rel=1e-9)
-    body, markers = flexible_bodies(pipeline.describe(path))["arm"]
+    body, markers = flexible_bodies(Machine.read(path).description)["arm"]
     assert float(body.mass) == pytest.approx(1.5)
     assert body.MS_r.astype(float) == pytest.approx([1, 0, 0])
     assert markers["B"].position.astype(float) == pytest.approx([1, 0, 0])
@@ -88,7 +88,7 @@ def test_a_mass_tied_to_an_attachment(tmp_path: Path) -> None:
 
 def test_a_tied_mass_counts_in_the_rigid_body(tmp_path: Path) -> None:
     """0.5 + 1 + 2 kg; 1 * 1 + 2 * 1.2 kg m; across 0.002 + 0.01 + 1 + 0.02 + 2 * 1.44 kg m^2, along 0.022."""
-    body, _ = flexible_bodies(pipeline.describe(robot(tmp_path, MASS)))["arm"]
+    body, _ = flexible_bodies(Machine.read(robot(tmp_path, MASS)).description)["arm"]
     assert float(body.mass) == pytest.approx(3.5)
     assert body.MS_r.astype(float) == pytest.approx([3.4, 0, 0])
     assert np.diag(body.I_rr.astype(float)) == pytest.approx([0.022, 3.912, 3.912])
@@ -103,7 +103,7 @@ def test_a_mass_is_tied_to_the_nearest_attachment(tmp_path: Path) -> None:
 
 def test_the_frame_may_be_at_the_centre_of_mass(tmp_path: Path) -> None:
     """0.5 kg at A and 1 kg at B: the centre is 2/3 m from A, so B is at 1/3 m and A at -2/3 m."""
-    body, markers = flexible_bodies(pipeline.describe(robot(tmp_path, "      origin: centre\n")))["arm"]
+    body, markers = flexible_bodies(Machine.read(robot(tmp_path, "      origin: centre\n")).description)["arm"]
     assert body.MS_r.astype(float) == pytest.approx([0, 0, 0], abs=1e-9)
     assert markers["B"].position.astype(float) == pytest.approx([1 / 3, 0, 0])
     assert markers["A"].position.astype(float) == pytest.approx([-2 / 3, 0, 0])
@@ -113,7 +113,7 @@ def test_the_frame_may_be_at_the_centre_of_mass(tmp_path: Path) -> None:
 def test_a_held_body_keeps_six_modes_unless_told(tmp_path: Path) -> None:
     path = robot(tmp_path)
     path.write_text(path.read_text().replace("      reduction: {craig_bampton: {modes: 0}}\n", ""))
-    body, _ = flexible_bodies(pipeline.describe(path))["arm"]
+    body, _ = flexible_bodies(Machine.read(path).description)["arm"]
     assert body.reduced is not None and body.reduced.method == "clamped_free"
     assert np.sort((2 * np.pi * np.array(body.reduced.frequencies)) ** 2) == pytest.approx(
         np.sort(STIFFNESS / np.repeat([1, 0.01], 3)), rel=1e-9

@@ -9,17 +9,17 @@ import numpy as np
 import pytest
 from target_runners import done, tool
 
-from supple import models, pipeline
+from supple import models
 from supple.analyses.modes import modes
 from supple.backends.compiler import find_compiler
 from supple.backends.targets import TARGETS
 from supple.backends.targets.fmu import write_fmu
 from supple.fmu_parts import fmu_parts
 from supple.generator import packed
+from supple.machine import Machine
 from supple.model.equilibrium import equilibrium
 from supple.model.model import Model
 from supple.model.posture import posture
-from supple.pipeline import load
 from supple.robot.link_bodies import flexible_bodies
 from supple.views.tables import print_modes
 
@@ -28,7 +28,7 @@ ROBOTS = ("gough_stewart_plate", "gough_stewart_flexible")
 
 @cache
 def robot(name: str) -> Model:
-    return load(name)
+    return Machine.read(name).model()
 
 
 def test_shares_of_legs_joints_and_platform_are_those_of_the_elastic_energy() -> None:
@@ -54,7 +54,7 @@ def test_a_stiff_platform_leaves_the_energy_to_legs_and_joints() -> None:
     """Its share of the first mode falls like 1/E, and the frequency rises towards that of a rigid platform."""
     shares, frequencies = [], []
     for factor in (1, 1e2, 1e3):
-        first = modes(load("gough_stewart_flexible", {"E_plate": 70e9 * factor}), count=1)
+        first = modes(Machine.read("gough_stewart_flexible", {"E_plate": 70e9 * factor}).model(), count=1)
         shares.append(first.elastic_by_kind["platform"][0])
         frequencies.append(first.frequencies_hz[0])
     assert shares[0] > 0.75
@@ -98,7 +98,7 @@ def test_an_fmu_under_its_weight_stays_at_rest(name: str, tmp_path: Path) -> Non
 
 def test_the_plate_of_the_gallery_has_the_frequencies_of_the_paper() -> None:
     """Modes 7 to 11 of table 2 in Long, Khalil & Martinet (2014), MSC Nastran, rad/s."""
-    body, _ = flexible_bodies(pipeline.describe("gough_stewart_plate"))["plate"]
+    body, _ = flexible_bodies(Machine.read("gough_stewart_plate").description)["plate"]
     assert body.reduced is not None
     found = 2 * np.pi * np.array(body.reduced.frequencies[:5])
     assert found == pytest.approx([188.7473, 188.7475, 315.7169, 401.0187, 474.7468], rel=0.005)

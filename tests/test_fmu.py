@@ -24,14 +24,9 @@ from supple.backends.compiler import find_compiler
 from supple.backends.native import native
 from supple.backends.targets.fmu import identifier, write_fmu
 from supple.errors import SuppleError
-from supple.expr.function import kept_parameters
-from supple.expr.node import symbol
 from supple.fmu_parts import fmu_parts
-from supple.formulations.newton_euler import newton_euler
+from supple.machine import Machine
 from supple.model.model import Model
-from supple.pipeline import describe, load
-from supple.robot.assemble import assemble
-from supple.simulation.plants import Kept
 
 fmpy = pytest.importorskip("fmpy")
 from fmus import cvode, instance, variables  # noqa: E402
@@ -76,7 +71,7 @@ def reference(model: Model, times: np.ndarray) -> np.ndarray:
 
 @pytest.fixture(scope="module")
 def dualemps(tmp_path_factory: pytest.TempPathFactory) -> SimpleNamespace:
-    model = load("dualemps")
+    model = Machine.read("dualemps").model()
     folder = tmp_path_factory.mktemp("fmu")
     path = write_fmu(fmu_parts(model, passes=QUICK), folder)
     times = np.linspace(0, END, 101)
@@ -166,7 +161,7 @@ def test_model_exchange_agrees_with_the_tree(dualemps: SimpleNamespace) -> None:
 def test_3rrr_runs_in_both_versions_and_kinds(tmp_path: Path, version: str) -> None:
     from fmpy.validation import validate_fmu
 
-    parts = fmu_parts(load("3rrr"), passes=())
+    parts = fmu_parts(Machine.read("3rrr").model(), passes=())
     path = write_fmu(parts, tmp_path, version=version)
     assert path.name == "robot_3rrr.fmu"
     assert validate_fmu(str(path)) == []
@@ -186,7 +181,7 @@ def test_3rrr_runs_in_both_versions_and_kinds(tmp_path: Path, version: str) -> N
 
 def test_a_robot_under_its_weight_stays_at_rest(tmp_path: Path) -> None:
     """Gravity, a quaternion among the dependent coordinates, and forces that hold the robot as start values."""
-    path = write_fmu(fmu_parts(load("gough_stewart"), passes=()), tmp_path)
+    path = write_fmu(fmu_parts(Machine.read("gough_stewart").model(), passes=()), tmp_path)
     found = fmpy.simulate_fmu(
         str(path), stop_time=0.05, output_interval=0.01, fmi_type="CoSimulation",
         output=["kinetic_energy", "elastic_energy", "closure_residual", "position_centre_z", "q_platform_quaternion_w"],
@@ -199,7 +194,7 @@ def test_a_robot_under_its_weight_stays_at_rest(tmp_path: Path) -> None:
 
 def test_energy_is_conserved_without_friction(tmp_path: Path) -> None:
     """Constant forces and gravity from another pose: kinetic + elastic energy = work of forces and weight."""
-    model = load("gough_stewart")
+    model = Machine.read("gough_stewart").model()
     path = write_fmu(fmu_parts(model, passes=()), tmp_path)
     names = [c.name for c in model.mechanism.coordinates if c.kind == "active"]
     description = fmpy.read_model_description(str(path))
@@ -266,11 +261,9 @@ def test_identifiers_are_safe(robot: str) -> None:
 
 def test_parameters_that_are_kept_can_be_set(tmp_path: Path) -> None:
     """Young's modulus set in the FMU gives what the robot of that modulus gives."""
-    E = np.array([symbol("E")], dtype=object)
-    with kept_parameters(E):
-        kept = Kept(newton_euler(assemble(describe("dualemps", {"E": E[0]}), False)), E, (74e9,))
-    path = write_fmu(fmu_parts(load("dualemps"), passes=(), kept=kept), tmp_path / "kept")
-    other = write_fmu(fmu_parts(load("dualemps", {"E": "60 GPa"}), passes=()), tmp_path / "other")
+    kept = Machine.read("dualemps").keeping(["E"]).kept()
+    path = write_fmu(fmu_parts(Machine.read("dualemps").model(), passes=(), kept=kept), tmp_path / "kept")
+    other = write_fmu(fmu_parts(Machine.read("dualemps", {"E": "60 GPa"}).model(), passes=()), tmp_path / "other")
     found = [
         fmpy.simulate_fmu(
             str(file),

@@ -25,9 +25,9 @@ from supple.backends.compiler import find_compiler
 from supple.backends.stepping.settings import Settings
 from supple.backends.targets.fmu import write_fmu
 from supple.fmu_parts import fmu_parts
+from supple.machine import Machine
 from supple.model.equilibrium import equilibrium, linearise
 from supple.model.posture import posture
-from supple.pipeline import load
 from supple.results import Simulation
 from supple.simulation.plants import plant
 from supple.simulation.simulator import Simulator, simulator
@@ -49,7 +49,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @cache
 def fall() -> Simulator:
     """Pacdrive let go, with square torques on both arms: 53 free coordinates, 8 dependent."""
-    return simulator("pacdrive", "fall")
+    return simulator(Machine.read("pacdrive"), "fall")
 
 
 @pytest.fixture(scope="module")
@@ -115,7 +115,7 @@ duration: 0.3 s
 def test_model_exchange_follows_supple_simulate(folder: Path) -> None:
     """Dualemps under forces on both sliders: CVode of FMPy, and Gauss' method."""
     (folder / "swaying.yaml").write_text(SWAYING)
-    made = simulator("dualemps", folder / "swaying.yaml")
+    made = simulator(Machine.read("dualemps"), folder / "swaying.yaml")
     wanted = simulate(made, Settings("gauss", every=STEP))
     path = write_fmu(fmu_parts(made.model, passes=QUICK), folder)
     names = variables(path)
@@ -148,7 +148,7 @@ duration: 0.05 s
 def test_a_wrench_moves_a_robot_with_a_flexible_platform(folder: Path) -> None:
     """gough_stewart_plate on leg forces that do not hold it, under forces and a moment at its centre; all that bends."""
     (folder / "pushed.yaml").write_text(PUSHED)
-    made = simulator("gough_stewart_plate", folder / "pushed.yaml")
+    made = simulator(Machine.read("gough_stewart_plate"), folder / "pushed.yaml")
     wanted = simulate(made, Settings("gauss", every=STEP))
     parts = fmu_parts(made.model, passes=QUICK)
     path = write_fmu(parts, folder)
@@ -223,7 +223,7 @@ def test_a_free_ball_joint_follows_eulers_equations(folder: Path) -> None:
 
 def test_an_overconstrained_mechanism_runs(folder: Path) -> None:
     """Bricard's linkage: five closure equations for four dependent joints, of which one follows from the others."""
-    path = write_fmu(fmu_parts(load("bricard"), passes=()), folder)
+    path = write_fmu(fmu_parts(Machine.read("bricard").model(), passes=()), folder)
     outputs = ["closure_residual", "kinetic_energy"]
     name = next(x for x in variables(path) if x.startswith("v_"))
     found = driven(path, folder, {name: 1.0, "method": 1}, {}, outputs, 0.2)
@@ -233,7 +233,7 @@ def test_an_overconstrained_mechanism_runs(folder: Path) -> None:
 
 def test_the_matrices_of_the_tree_serve_where_there_is_no_closed_form(folder: Path) -> None:
     """Dualemps by its closed form and by M and c of the tree: the same motion; the sources have no warnings."""
-    model = load("dualemps")
+    model = Machine.read("dualemps").model()
     parts = fmu_parts(model, passes=QUICK)
     other = replace(parts, plant=plant(model, np.array(parts.start), loads=True, dense=True))
     inputs = {"force_P_x": lambda t: 50.0, "moment_P_y": lambda t: 5.0}
@@ -252,7 +252,7 @@ def test_rest_under_constant_forces_stays_rest(folder: Path) -> None:
     """Held by constant leg forces, without friction, a Stewart platform stands like a stick on a finger: small motions
     grow with up to 7.6 1/s, by the exact linear model as by the FMU's derivatives. From rest, rounding is all that may
     move it, also under CVode, whose differences over 1e-23 m/s at rest see any trace of what was asked before."""
-    model = load("gough_stewart")
+    model = Machine.read("gough_stewart").model()
     at = equilibrium(model, posture(model))
     linear = linearise(model, at, free=True)
     slowest = float(np.linalg.eigvals(np.linalg.solve(linear.M, linear.K)).real.min())

@@ -11,34 +11,38 @@ import pytest
 from scipy.spatial.transform import Rotation
 
 from supple.errors import PoseError, SuppleError
+from supple.machine import Machine, gallery
 from supple.model.closing import close, placed
 from supple.model.follow import Followed, follow
 from supple.model.model import Model, rotation_vector
 from supple.model.posture import posture
 from supple.model.turning import body_rates
 from supple.motion.description import Motion
-from supple.motion.reader import read_motion
 from supple.motion.trajectory import Trajectory
-from supple.pipeline import describe, gallery, load, point_at_home
 
-PATHS = [(r, n) for r in gallery() for n, m in describe(r).robot.motions.items() if m.circle or m.space != "joints"]
+PATHS = [
+    (r, n)
+    for r in gallery()
+    for n, m in Machine.read(r).description.robot.motions.items()
+    if m.circle or m.space != "joints"
+]
 
 
 @lru_cache
 def rigid(robot: str) -> Model:
-    return load(robot, rigid=True)
+    return Machine.read(robot).model(rigid=True)
 
 
 @lru_cache
 def followed(robot: str, name: str) -> tuple[Motion, Followed]:
-    motion = read_motion(describe(robot), name)
+    motion = Machine.read(robot).motion(name)
     return motion, follow(rigid(robot), motion)
 
 
 def run(tmp_path: Path, robot: str, text: str) -> tuple[Motion, Followed]:
     file = tmp_path / "motion.yaml"
     file.write_text(text, encoding="utf-8")
-    motion = read_motion(describe(robot), file)
+    motion = Machine.read(robot).motion(file)
     return motion, follow(rigid(robot), motion)
 
 
@@ -252,9 +256,9 @@ def test_moves_of_a_point_begin_at_home(tmp_path: Path) -> None:
     """A motion that does not say where it starts: from the tool's place at home, along x, while y stays."""
     file = tmp_path / "across.yaml"
     file.write_text("space: {point: tool}\nmoves: [{by: {x: 20 mm}, duration: 0.1 s}]\n")
-    description, model = describe("five_bar"), rigid("five_bar")
+    model = rigid("five_bar")
     x, y, _ = model.call("points", q=posture(model))["position"][0]
-    path = read_motion(description, file, point_at_home(description)).path
+    path = Machine.read("five_bar").motion(file).path
     assert path is not None
     assert path(0.0)[0] == pytest.approx([x, y], abs=1e-12)
     assert path(0.1)[0] == pytest.approx([x + 0.02, y], abs=1e-12)

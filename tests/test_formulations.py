@@ -13,18 +13,17 @@ import pytest
 from closed_states import State, closed_state, kept_closed, sizes
 from robots import build
 
-from supple import models, pipeline
+from supple import models
 from supple.backends.interpreter import interpret
 from supple.errors import SuppleError
-from supple.expr.function import Function, kept_parameters
-from supple.expr.node import symbol
+from supple.expr.function import Function
 from supple.formulations.lagrange_dalembert import reduced_model, reduced_names
+from supple.machine import FORMULATIONS, Machine, gallery
 from supple.model.chain_lanes import chain_lanes
 from supple.model.closing import close
 from supple.model.model import Model
 from supple.model.parallel_jacobian import parallel_jacobian
 from supple.model.posture import start
-from supple.robot.assemble import assemble
 
 SAME = ("lagrange", "lagrange_dalembert", "scdd")  # the same mathematics as newton_euler: equal on every robot
 # formulations that are compared in a file of their own, and why they are not in SAME
@@ -42,16 +41,16 @@ NOT_GENERATED = ("surgiscope",)
 
 def test_the_list_of_formulations_is_complete() -> None:
     """A formulation added to the registry is compared with newton_euler here, or this test asks why not."""
-    assert {"newton_euler", *SAME, *ELSEWHERE} == set(pipeline.FORMULATIONS)
-    assert {*SAME, "newton_euler"} <= set(models.BUILDERS) <= set(pipeline.FORMULATIONS)
+    assert {"newton_euler", *SAME, *ELSEWHERE} == set(FORMULATIONS)
+    assert {*SAME, "newton_euler"} <= set(models.BUILDERS) <= set(FORMULATIONS)
 
 
-PAIRS = [(name, method) for name in pipeline.gallery() for method in SAME]
+PAIRS = [(name, method) for name in gallery() for method in SAME]
 
 
 @lru_cache(maxsize=2)
 def truth(name: str, rigid: bool = False) -> tuple[Model, State]:
-    model = pipeline.load(name, rigid=rigid)
+    model = Machine.read(name).model(rigid=rigid)
     return model, closed_state(model, 1)
 
 
@@ -63,7 +62,7 @@ def other(method: str, name: str, rigid: bool = False) -> Model:
         model = Model(replace(other(SAME[0], name, rigid).equations, coupling=COUPLING[method]))
         model._loaded.update(other(SAME[0], name, rigid)._loaded)
         return model
-    return Model(pipeline.FORMULATIONS[method](truth(name, rigid)[0].mechanism))
+    return Model(FORMULATIONS[method](truth(name, rigid)[0].mechanism))
 
 
 def close_to(found: np.ndarray, true: np.ndarray, tolerance: float) -> None:
@@ -165,11 +164,9 @@ def test_generated_models(pair: tuple[str, str]) -> None:
 def test_kept_parameters_stay_inputs(method: str) -> None:
     """Lengths kept as symbols: pivots are chosen without their values, and any value gives the robot that has it."""
     lengths = {"crank": 0.31, "coupler": 0.42}
-    symbols = np.array([symbol(name) for name in lengths], dtype=object)
-    with kept_parameters(symbols):
-        mechanism = assemble(pipeline.describe("five_bar_elastic", dict(zip(lengths, symbols, strict=True))))
-        f = models.builder("forward", method)(mechanism)
-    model = pipeline.load("five_bar_elastic", lengths)
+    mechanism = Machine.read("five_bar_elastic").keeping(list(lengths)).mechanism()
+    f = models.builder("forward", method)(mechanism)
+    model = Machine.read("five_bar_elastic", lengths).model()
     state, tau = closed_state(model, 2), np.array([1.0, -2.0])
     found = evaluated(f, model, state, tau=tau, p=np.array(list(lengths.values())))
     true = model.forward(state.q, state.v, tau)
@@ -228,7 +225,7 @@ def test_the_reduced_matrices_add_up(name: str) -> None:
 
 def test_robots_too_large_for_dense_models_are_refused_in_words() -> None:
     """384 coordinates eliminated in the graph would be millions of operations."""
-    mechanism = assemble(pipeline.describe("surgiscope"))
+    mechanism = Machine.read("surgiscope").mechanism()
     for method in SAME:
         for name in ("mass", "inverse", "forward"):
             with pytest.raises(SuppleError, match="384 coordinates are more than the 120 it takes; use newton_euler"):
@@ -355,7 +352,7 @@ def test_jacobian_of_a_redundantly_actuated_robot() -> None:
 def test_a_redundantly_actuated_robot_is_solved_by_every_formulation(method: str) -> None:
     """Accelerations are unique whatever the actuators share; the inverse model gives torques that cause them."""
     base, q = redundant()
-    model = Model(pipeline.FORMULATIONS[method](base.mechanism))
+    model = Model(FORMULATIONS[method](base.mechanism))
     v = kept_closed(base, q, np.random.default_rng(3).uniform(-1, 1, model.nv))
     tau = np.array([3.0, -2.0, 1.0])
     a = model.forward(q, v, tau).a

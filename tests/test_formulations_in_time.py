@@ -14,7 +14,6 @@ import pytest
 from click.testing import CliRunner
 from closed_states import closed_state
 
-from supple import pipeline
 from supple.analyses.simulate import simulate
 from supple.backends.interpreter import interpret
 from supple.backends.stepping.drive import Drive, Table
@@ -27,6 +26,7 @@ from supple.errors import SuppleError
 from supple.expr.function import Array
 from supple.formulations.scdd import printed_model
 from supple.formulations.tree.chains import chains
+from supple.machine import Machine
 from supple.model.model import Model
 from supple.model.parallel_jacobian import parallel_jacobian
 from supple.results import Simulation
@@ -38,12 +38,12 @@ from supple.simulation.ways import GAIN, spread, way_of
 HELD = [("lagrange", "projection"), ("lagrange", "exact"), ("scdd", "projection"), ("scdd", "baumgarte")]
 OPEN = [(name, f, "exact") for name in ("five_bar_elastic", "hexa", "bricard") for f in ("lagrange", "scdd")]
 OPEN += [("five_bar_elastic", f, "baumgarte") for f in ("lagrange", "scdd")]
-LINE = {"robot": "five_bar_elastic", "motion": "line"}
+LINE = {"robot": Machine.read("five_bar_elastic"), "motion": "line"}
 
 
 @lru_cache(maxsize=6)
 def loaded(name: str, formulation: str, rigid: bool = False) -> Model:
-    return pipeline.load(name, formulation=formulation, rigid=rigid)
+    return Machine.read(name).model(formulation, rigid=rigid)
 
 
 def made(model: Model, q: Array, loops: str | None, prescribed: tuple[str, ...] = ()) -> Plant:
@@ -304,7 +304,7 @@ def test_late_forces_stay_in_their_lane() -> None:
     given = {"formulation": "scdd", "loops": "as_printed", "duration": 0.02}
     settings = Settings("dormand_prince", 1e-7, 2e-5)
     both = simulate(simulator(**LINE, **given, vary={"tool": [0.1, 0.13]}), settings)  # type: ignore[arg-type]
-    alone = simulate(simulator(**LINE, **given, settings={"tool": 0.13}), settings)  # type: ignore[arg-type]
+    alone = simulate(simulator(**{**LINE, "robot": LINE["robot"].changed({"tool": 0.13})}, **given), settings)  # type: ignore[arg-type]
     x, y = both.signals["position"].values[:, 1], alone.signals["position"].values
     assert np.abs(x - y).max() < 1e-14
     assert np.abs(both.signals["tau"].values[:, 0] - alone.signals["tau"].values).max() > 1e-3

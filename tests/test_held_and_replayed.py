@@ -9,12 +9,12 @@ import numpy as np
 import pytest
 from click.testing import CliRunner, Result
 
-from supple import pipeline
 from supple.analyses.modes import modes
 from supple.analyses.simulate import simulate
 from supple.backends.stepping.settings import Settings
 from supple.cli.main import main
 from supple.errors import SuppleError
+from supple.machine import Machine
 from supple.model.mobility import mobility
 from supple.model.posture import posture
 from supple.simulation.simulator import simulator
@@ -29,7 +29,7 @@ def run(*arguments: str) -> Result:
 
 def test_a_rigid_robot_with_loops_within_loops_falls_as_its_general_solution_does() -> None:
     """Accelerations at every tenth sample against the virtual tree solved for its reactions."""
-    made = simulator("pacdrive", "fall", rigid=True)
+    made = simulator(Machine.read("pacdrive"), "fall", rigid=True)
     found = simulate(made, Settings("gauss", every=2e-3))
     assert found.complete and found.summary["energy_balance_error"] < 1e-6
     model = made.model
@@ -61,7 +61,7 @@ def test_an_actuator_without_a_path_stays_where_it_starts(drive: str, still: flo
     """A blow of 10 N at the tip: the actuators stay, bodies bend as on a path that is at rest."""
     (tmp_path / "blow.yaml").write_text(HELD + drive)
     (tmp_path / "rest.yaml").write_text(HELD + "moves: [{by: {q11: 0, q21: 0}, duration: 20 ms}]")
-    blow, rest = (simulate(simulator("dualemps", tmp_path / f"{n}.yaml")) for n in ("blow", "rest"))
+    blow, rest = (simulate(simulator(Machine.read("dualemps"), tmp_path / f"{n}.yaml")) for n in ("blow", "rest"))
     assert blow.complete
     names = list(blow.axes["coordinate"])
     for name, start in (("q11", 0.01), ("q21", 0.02)):
@@ -84,13 +84,13 @@ def test_the_forces_of_an_inverse_model_make_the_robot_follow_the_motion(tmp_pat
     )
     done = run("inverse", "dualemps", "--motion", tmp_path / "move.yaml", "--every", "0.2 ms", "-o", forces)
     assert done.exit_code == 0, done.output
-    made = simulator("dualemps", forces)
+    made = simulator(Machine.read("dualemps"), forces)
     assert made.prescribed == [] and made.path is None
     found = simulate(made)
     names = list(found.axes["coordinate"])
     position = found.signals["position"].values
     assert found.complete and position[0, names.index("q11")] == pytest.approx(-0.1, abs=1e-12)
-    wanted = simulate(simulator("dualemps", tmp_path / "move.yaml")).signals["position"].values
+    wanted = simulate(simulator(Machine.read("dualemps"), tmp_path / "move.yaml")).signals["position"].values
     for name, travel in (("q11", 0.2), ("q21", 0.15)):
         k = names.index(name)
         assert np.ptp(position[:, k]) > 0.99 * travel
@@ -116,7 +116,7 @@ def test_results_of_several_runs_are_no_motion(tmp_path: Path) -> None:
     table = tmp_path / "runs.csv"
     table.write_text('t (s),"tau[1,q11] (N)","tau[2,q11] (N)"\n0,1,1\n1,1,1\n')
     with pytest.raises(SuppleError, match="single run of this robot"):
-        simulator("dualemps", table)
+        simulator(Machine.read("dualemps"), table)
 
 
 # Words ---------------------------------------------------------------------------------------------------------------------
@@ -126,7 +126,7 @@ def test_results_of_several_runs_are_no_motion(tmp_path: Path) -> None:
 def test_motions_that_nothing_resists_have_no_frequency(robot: str) -> None:
     """As many as the rigid robot has freedoms, exactly zero, and not called unstable."""
     settings = {"gravity": 0.0} if robot == "delta" else {}
-    model = pipeline.load(robot, settings)
+    model = Machine.read(robot, settings).model()
     found = modes(model, free=True)
     freedom = mobility(model, posture(model)).freedom
     assert np.count_nonzero(found.frequencies_hz == 0.0) == freedom
@@ -138,7 +138,7 @@ def test_motions_that_nothing_resists_have_no_frequency(robot: str) -> None:
 
 def test_slow_and_falling_motions_keep_their_frequency() -> None:
     """On free legs a platform under gravity falls in all six directions: none of that is rounding."""
-    found = modes(pipeline.load("gough_stewart"), free=True)
+    found = modes(Machine.read("gough_stewart").model(), free=True)
     assert (np.abs(found.frequencies_hz[:6]) > 1e-2).all() and found.frequencies_hz[0] < 0
 
 

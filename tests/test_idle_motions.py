@@ -7,9 +7,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from supple import pipeline
 from supple.analyses.modes import modes
 from supple.errors import PoseError
+from supple.machine import Machine
 from supple.model.equilibrium import equilibrium
 from supple.model.posture import posture
 
@@ -23,7 +23,8 @@ def test_rods_between_balls_stand_any_load(force: float, gravity: float) -> None
     """The Delta whose rods may spin bends as the one whose rods may not: deflection and first frequencies."""
     loads = {"tool": [force, 0.0, 0.0]}
     found, held = (
-        modes(pipeline.load(robot, {"gravity": gravity}), loads=loads) for robot in (DATA / "delta_balls.yaml", "delta")
+        modes(Machine.read(robot, {"gravity": gravity}).model(), loads=loads)
+        for robot in (DATA / "delta_balls.yaml", "delta")
     )
     assert np.abs(found.frequencies_hz[:SPINS]).max() < 0.2
     np.testing.assert_allclose(found.frequencies_hz[SPINS : SPINS + 3], held.frequencies_hz[:3], rtol=1e-3)
@@ -32,7 +33,7 @@ def test_rods_between_balls_stand_any_load(force: float, gravity: float) -> None
 
 
 def test_equilibrium_of_idle_rods_is_found_in_a_few_steps() -> None:
-    model = pipeline.load(DATA / "delta_balls.yaml", {"gravity": 0.0})
+    model = Machine.read(DATA / "delta_balls.yaml", {"gravity": 0.0}).model()
     wrench = np.zeros((len(model.mechanism.points), 6))
     wrench[0, 0] = 1.0
     assert equilibrium(model, posture(model), w=wrench).iterations < 8
@@ -42,14 +43,14 @@ def test_equilibrium_of_idle_rods_is_found_in_a_few_steps() -> None:
 @pytest.mark.parametrize("angle", [0.3, np.pi / 2, 3.0, -2.0])
 def test_a_pendulum_swings_down_however_fine_it_is(angle: float, elements: int) -> None:
     """From any angle it comes to hang, w^2 = 3 g / (2 L) of a slender rod; level, its weight has no stiffness at all."""
-    found = modes(pipeline.load(DATA / "pendulum.yaml", {"elements": elements}), {"q": angle}, count=1)
+    found = modes(Machine.read(DATA / "pendulum.yaml", {"elements": elements}).model(), {"q": angle}, count=1)
     assert np.sin(found.pose["q"]) == pytest.approx(0.0, abs=1e-9) and np.cos(found.pose["q"]) > 0
     assert 2 * np.pi * found.frequencies_hz[0] == pytest.approx(np.sqrt(1.5 * 9.81), rel=1e-3)
 
 
 def test_a_rod_that_is_twisted_by_nothing_that_holds_it() -> None:
     """A moment about the axis of a rod between balls has nothing to balance it."""
-    model = pipeline.load(DATA / "delta_balls.yaml")
+    model = Machine.read(DATA / "delta_balls.yaml").model()
     wrenches = np.zeros((len(model.mechanism.points), 6))
     wrenches[list(model.mechanism.points).index("rod"), 3:] = [0.01, 0.0, 0.01]
     with pytest.raises(PoseError, match=r"nothing holds 'leg1/a\.r"):
@@ -70,9 +71,9 @@ def test_a_slider_without_a_motor_slides(slope: float, tmp_path: Path) -> None:
     """
     file = tmp_path / "slider.yaml"
     file.write_text(text)
-    model = pipeline.load(file)
+    model = Machine.read(file).model()
     with pytest.raises(PoseError, match="nothing holds 's' against its weight"):
         equilibrium(model, posture(model))
     file.write_text(text.replace(f"z: {slope} deg", "z: 0 deg"))
-    model = pipeline.load(file)
+    model = Machine.read(file).model()
     assert abs(equilibrium(model, posture(model)).q[0]) < 1e-9

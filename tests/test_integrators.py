@@ -14,11 +14,10 @@ from scipy.integrate import solve_ivp
 from scipy.spatial.transform import Rotation
 from whole_tree import follow_tree
 
-from supple import pipeline
 from supple.analyses.simulate import simulate
 from supple.backends.stepping.settings import Settings
+from supple.machine import Machine
 from supple.motion.description import Motion
-from supple.motion.reader import read_motion
 from supple.motion.trajectory import Trajectory
 from supple.results import Simulation
 from supple.simulation.simulator import Simulator, simulator
@@ -100,7 +99,7 @@ def test_a_heavy_top_follows_eulers_equations(method: str, file: Callable[[str],
     tolerance, bound = {
         "radau": (1e-10, 1e-8), "gauss": (1e-12, 1e-9), "generalised_alpha": (1e-8, 1e-6), "dormand_prince": (1e-10, 1e-10),
     }[method]  # fmt: skip
-    made = simulator(file(TOP), "spin")
+    made = simulator(Machine.read(file(TOP)), "spin")
     found = simulate(made, Settings(method, tolerance=tolerance, every=0.0))
     R, w = attitudes(found)
     assert np.abs(R[-1] - euler()[0]).max() < bound
@@ -122,7 +121,7 @@ def test_a_heavy_top_follows_eulers_equations(method: str, file: Callable[[str],
 
 def test_samples_between_steps_are_as_good_as_steps(file: Callable[[str], Path]) -> None:
     """Attitudes and rates of a ball joint at samples, within steps and at their ends."""
-    made = simulator(file(TOP), "spin")
+    made = simulator(Machine.read(file(TOP)), "spin")
     fine = simulate(made, Settings("dormand_prince", tolerance=1e-12, every=0.05))
     for method, step, bound in (("gauss", 4e-3, 1e-6), ("dormand_prince", 2e-3, 1e-6), ("gauss", 1 / 37, 0.02)):
         coarse = simulate(made, Settings(method, step=step, every=0.05, **TIGHT))
@@ -148,18 +147,18 @@ class Problem:
         end, legs, arms = 0.1, ("leg1/q1", "leg2/q1", "leg3/q1"), ("arm1/q1", "arm2/q1")
         self.name = name
         if name == "top":
-            self.made = simulator(file(TOP), "spin", duration=0.5)
+            self.made = simulator(Machine.read(file(TOP)), "spin", duration=0.5)
         elif name == "prescribed":
             poses = np.radians([[127, 127, 127], [137, 122, 131]])
             path = Trajectory.hermite(legs, [0, end], poses, np.zeros((2, 3)), np.zeros((2, 3)))
             start = dict(zip(legs, poses[0], strict=True))
             bend = motion("bend", end, dict.fromkeys(legs, "prescribed"), start=start, path=path)
-            self.made = simulator("3rrr", bend, settings={"E": "1 GPa"})
+            self.made = simulator(Machine.read("3rrr", {"E": "1 GPa"}), bend)
         else:
             tau = [f"tau {n}" for n in arms]
             torques = Trajectory.hermite(tau, [0, end], [[0, 0], [3, -2]], [[50, 0], [0, 10]], np.zeros((2, 2)))
             push = motion("push", end, dict.fromkeys(arms, "torque"), torques=torques)
-            self.made = simulator("five_bar", push, settings={"elements": 1, "E": "1 GPa"})
+            self.made = simulator(Machine.read("five_bar", {"elements": 1, "E": "1 GPa"}), push)
         self.stepper = self.made.stepper(1)
         if name == "top":
             R, w = euler(0.5)
@@ -231,7 +230,7 @@ P3 = {0.5: (0.968284, -1.224625, 0.750147), 1.0: (0.510502, -1.649168, 0.140123)
 def test_bricard_falls_as_published(method: str, tolerance: float) -> None:
     """IFToMM benchmark A04: overconstrained, through poses in which the free coordinate becomes singular; P3 to 5e-6 m
     of an independent code's converged digits."""
-    made = simulator("bricard", "fall", duration=2.0)
+    made = simulator(Machine.read("bricard"), "fall", duration=2.0)
     found = simulate(made, Settings(method, tolerance=tolerance, every=0.5))
     assert found.complete
     assert found.summary["model"] == "matrices of the tree"  # other free coordinates took over on the way
@@ -251,7 +250,9 @@ def test_matrices_of_the_tree_move_as_the_closed_form(
     robot: str, name: str, end: float, file: Callable[[str], Path]
 ) -> None:
     settings, robot_file = Settings("gauss", step=1e-3, every=end / 10, **TIGHT), file(robot) if robot == TOP else robot
-    closed, dense = (simulate(simulator(robot_file, name, duration=end, dense=d), settings) for d in (False, True))
+    closed, dense = (
+        simulate(simulator(Machine.read(robot_file), name, duration=end, dense=d), settings) for d in (False, True)
+    )
     assert (closed.summary["model"], dense.summary["model"]) == ("closed form", "matrices of the tree")
     for key in ("position", "velocity", "acceleration", *(["tau"] if robot == "dualemps" else [])):
         size = max(1.0, np.abs(closed[key]).max())
@@ -262,25 +263,25 @@ def test_runs_side_by_side_equal_single_runs() -> None:
     """Five values of a parameter, and of a start coordinate, in the lanes of one run."""
     settings = Settings("generalised_alpha", step=2e-4, every=0.02, **TIGHT)
     values = [50e9, 60e9, 74e9, 80e9, 90e9]
-    many = simulate(simulator("dualemps", "square", duration=0.1, vary={"E": values}), settings)
+    many = simulate(simulator(Machine.read("dualemps"), "square", duration=0.1, vary={"E": values}), settings)
     assert many.summary["runs"] == 5
     assert many.summary["rejected_steps"] == 0  # else the steps were cut, for all of them alike
     for k in (0, 2, 4):
-        one = simulate(simulator("dualemps", "square", duration=0.1, settings={"E": values[k]}), settings)
+        one = simulate(simulator(Machine.read("dualemps", {"E": values[k]}), "square", duration=0.1), settings)
         for key in ("position", "velocity", "tau", "energy_elastic", "point_position"):
             np.testing.assert_allclose(many[key][:, k], one[key], rtol=1e-9, atol=1e-9, err_msg=key)
     starts = [0.1, 0.2, 0.3]
-    fall = read_motion(pipeline.describe("bricard"), "fall")
-    many = simulate(simulator("bricard", "fall", duration=0.5, vary={"q1": starts}), settings)
+    fall = Machine.read("bricard").motion("fall")
+    many = simulate(simulator(Machine.read("bricard"), "fall", duration=0.5, vary={"q1": starts}), settings)
     for k, start in enumerate(starts):
-        one = simulate(simulator("bricard", replace(fall, start={"q1": start}), duration=0.5), settings)
+        one = simulate(simulator(Machine.read("bricard"), replace(fall, start={"q1": start}), duration=0.5), settings)
         for key in ("position", "velocity", "acceleration", "point_position"):
             np.testing.assert_allclose(many[key][:, k], one[key], rtol=1e-9, atol=1e-9, err_msg=key)
 
 
 def test_derivatives_side_by_side_are_those_one_by_one() -> None:
     """Derivatives by the library with more lanes, or one column at a time: the same motion to the tolerance of Newton."""
-    robot = simulator("five_bar", "circle", duration=0.2)
+    robot = simulator(Machine.read("five_bar"), "circle", duration=0.2)
     settings = Settings("generalised_alpha", step=2e-4, every=0.01, tolerance=1e-3, newton=1e-10)
     at_once = simulate(robot, settings)
     robot.stepper().library.supple_widen(None)
@@ -298,7 +299,7 @@ def test_derivatives_side_by_side_are_those_one_by_one() -> None:
 def test_dualemps_square_on_the_whole_tree() -> None:
     """The first half second of the paper's square: all 14 coordinates of the tree by Radau (with rtol = 1e-10, which takes
     four minutes, they agree to 3e-14)."""
-    made = simulator("dualemps", "square", duration=0.5)
+    made = simulator(Machine.read("dualemps"), "square", duration=0.5)
     found = simulate(made, Settings("gauss", tolerance=1e-10, every=0.1))
     run = made.runs[0]
     true = follow_tree(made.model, run.q, run.v, found.time, path=made.path, breaks=made.drive.breaks, rtol=1e-4, atol=1e-8)
@@ -352,7 +353,7 @@ class Sampled:
 @pytest.mark.parametrize("name", DRIVES)
 def test_drives_and_loads_on_the_whole_tree(name: str, file: Callable[[str], Path]) -> None:
     """A soft five-bar, whose arms bend by centimetres: one crank prescribed and one driven; a wrench; a controller."""
-    made = simulator("five_bar", file(DRIVES[name]), settings={"elements": 1, "E": "1 GPa"})
+    made = simulator(Machine.read("five_bar", {"elements": 1, "E": "1 GPa"}), file(DRIVES[name]))
     model, given, torques = made.model, made.prescribed, made.motion.torques
     found = simulate(made, Settings("gauss", tolerance=1e-9, every=0.025))
     assert found.complete

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from functools import lru_cache
-from pathlib import Path
 from typing import Any, get_args
 
 import numpy as np
@@ -13,8 +12,8 @@ from closed_states import State, along, closed_state, kept_closed, rate, second_
 from robots import build
 from scipy.linalg import eigh
 
-from supple import pipeline
 from supple.analyses.modes import modes
+from supple.machine import FORMULATIONS, Machine, gallery, locate
 from supple.model.algebra import least_squares, null_space
 from supple.model.equilibrium import Equilibrium, Linear, equilibrium, linearise
 from supple.model.model import Model
@@ -97,10 +96,10 @@ points:
 def robot(name: str) -> Model:
     name, _, method = name.partition(" by ")
     if method:
-        return Model(pipeline.FORMULATIONS[method](robot(name).mechanism))
+        return Model(FORMULATIONS[method](robot(name).mechanism))
     kind, _, joint = name.rpartition("closing ")
     if not kind and joint == name:
-        return pipeline.load(name)
+        return Machine.read(name).model()
     if kind:
         return build(PLANAR_CLOSING_ROBOT.format(joint=joint, lay="y: 90 deg" if "p" in joint else ""))
     return build(CLOSING_ROBOT.format(joint=joint))
@@ -115,11 +114,11 @@ def case(request: pytest.FixtureRequest) -> tuple[Model, State, np.random.Genera
 
 def test_the_list_of_robots_is_complete() -> None:
     """A robot added to the gallery, or a closing joint to the file format, is under these laws or this test fails."""
-    assert list(GALLERY) == pipeline.gallery()
-    assert list(GALLERY) == sorted(p.stem for p in Path(pipeline.GALLERY).glob("*.yaml"))
+    assert list(GALLERY) == gallery()
+    assert list(GALLERY) == sorted(p.stem for p in locate("dualemps").parent.glob("*.yaml"))
     assert {n.removeprefix("closing ") for n in ROBOTS if n.startswith("closing ")} == set(CLOSING)
     assert set(RIGID_LIMIT) == set(GALLERY)
-    assert {"newton_euler", *DERIVED_AGAIN} == set(pipeline.FORMULATIONS)
+    assert {"newton_euler", *DERIVED_AGAIN} == set(FORMULATIONS)
 
 
 def accelerations(model: Model, rng: np.random.Generator) -> np.ndarray:
@@ -332,11 +331,11 @@ def test_rigid_limit(name: str) -> None:
     if name == "cantilever":  # nothing of it moves when rigid
         tau, points = np.zeros(0), model.call("points", q=posture(model))["position"]
     else:
-        tau, points = carried(pipeline.load(name, rigid=True), *motion)
-    own = pipeline.describe(name).parameters
+        tau, points = carried(Machine.read(name).model(rigid=True), *motion)
+    own = Machine.read(name).description.parameters
     gaps = []
     for factor in (1e5, 1e7) if name in SOFT else (1e2, 1e4):
-        stiff = pipeline.load(name, {k: factor * float(own[k].number) for k in RIGID_LIMIT[name]})
+        stiff = Machine.read(name, {k: factor * float(own[k].number) for k in RIGID_LIMIT[name]}).model()
         stiff_tau, stiff_points = carried(stiff, *motion)
         gaps.append((np.linalg.norm(stiff_tau - tau), np.linalg.norm(stiff_points - points)))
     (tau_gap, point_gap), (smaller_tau_gap, smaller_point_gap) = gaps
@@ -349,8 +348,8 @@ def test_rigid_limit(name: str) -> None:
 
 def test_a_robot_without_flexible_parts_is_its_own_rigid_limit() -> None:
     """bricard has no elastic coordinates, so `rigid` changes nothing."""
-    assert pipeline.load("bricard", rigid=True).names == pipeline.load("bricard").names
-    assert "elastic" not in {c.kind for c in pipeline.load("bricard").mechanism.coordinates}
+    assert Machine.read("bricard").model(rigid=True).names == Machine.read("bricard").model().names
+    assert "elastic" not in {c.kind for c in Machine.read("bricard").model().mechanism.coordinates}
 
 
 # Symmetry ------------------------------------------------------------------------------------------------------------
@@ -494,7 +493,7 @@ def test_effective_masses_of_a_cantilever_add_up_to_its_mass() -> None:
     first bending mode carries 0.6131 of the mass, the second 0.1883 (Clough & Penzien)."""
     missing = []
     for elements in (2, 4, 8):
-        found = modes(pipeline.load("cantilever", {"elements": elements, "gravity": 0}))
+        found = modes(Machine.read("cantilever", {"elements": elements, "gravity": 0}).model())
         missing.append([1 - found.effective_mass[axis].sum() / found.total_mass for axis in "xyz"])
     assert np.all(np.array(missing) > 0)
     assert np.log2(np.array(missing[:-1]) / np.array(missing[1:])) == pytest.approx(np.ones((2, 3)), abs=0.1)
@@ -513,7 +512,7 @@ POSES = {
 def test_free_actuators_give_as_many_motions_without_stiffness(name: str, pose: int) -> None:
     """Weightless, with actuators free, a robot drifts in as many ways as it has actuators; held, in none. Poses of the
     Surgiscope: Rognant et al. 2010, table IV."""
-    model = pipeline.load(name, {"gravity": 0})
+    model = Machine.read(name, {"gravity": 0}).model()
     at = POSES[name][pose]
     held = modes(model, at, count=5).frequencies_hz
     free = modes(model, at, free=True, count=8).frequencies_hz

@@ -11,13 +11,14 @@ import numpy as np
 import pytest
 from closed_states import closed_state
 
-from supple import models, pipeline
+from supple import models
 from supple.backends.compiler import find_compiler
 from supple.backends.interpreter import interpret
 from supple.backends.program import run, source
 from supple.expr.program import Program
 from supple.formulations.least_constraint.leg_program import leg_program
 from supple.formulations.record import Unsupported
+from supple.machine import Machine
 from supple.model.model import Model
 from supple.robot.assemble import assemble
 from supple.robot.mechanism import Mechanism
@@ -64,7 +65,7 @@ def inverse_program(legs: int, elements: int = 1) -> Program:
 
 @cache
 def loaded(name: str) -> Model:
-    return pipeline.load(name)
+    return Machine.read(name).model()
 
 
 @pytest.mark.parametrize("forward", [False, True])

@@ -12,13 +12,14 @@ from closed_states import closed_state
 from modal_platforms import modal_body, with_elastic_platform
 from robots import build
 
-from supple import models, pipeline
+from supple import models
 from supple.backends.interpreter import interpret
 from supple.errors import SuppleError
 from supple.expr.function import Function
+from supple.machine import GALLERY, Machine, gallery
 from supple.model.model import Model
 
-STEWART = (pipeline.GALLERY / "gough_stewart.yaml").read_text(encoding="utf-8")
+STEWART = (GALLERY / "gough_stewart.yaml").read_text(encoding="utf-8")
 SPRING = ", stiffness: {z: k}"
 # a beam as platform: legs sit between its nodes, and on arms beside it
 BEAM = re.sub(
@@ -58,7 +59,7 @@ legs:
 points:
   tip: {link: platform, at: [0, 0.1, 0.2]}
 """
-NAMES = [n for n in pipeline.gallery() if n not in ("surgiscope", "delta")]  # which take long
+NAMES = [n for n in gallery() if n not in ("surgiscope", "delta")]  # which take long
 BENDING = [
     "shapes on rigid legs", "shapes on sprung legs", "shapes on clamped rods", "beam on rigid legs", "beam on sprung legs",
     "beam on soft balls", "rigid on soft balls",
@@ -67,8 +68,8 @@ BENDING = [
 
 @cache
 def robot(name: str) -> Model:
-    if name in pipeline.gallery():
-        return pipeline.load(name)
+    if name in gallery():
+        return Machine.read(name).model()
     rng = np.random.default_rng(3)
     bare, sprung = STEWART.replace(SPRING, ""), STEWART
     texts = {

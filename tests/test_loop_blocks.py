@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from supple.backends.stepping.settings import Settings
+from supple.machine import Machine
 from supple.simulation.block_order import block_order
 from supple.simulation.groups import groups_of
 from supple.simulation.simulator import simulator
@@ -38,7 +39,7 @@ def test_elimination_by_blocks_gives_rates_that_keep_loops_closed() -> None:
     """Rates with gough_stewart's 18 dependent coordinates, after a simulated second, satisfy J v = 0.
 
     J comes from model.Model: the interpreter, in the order of the coordinates."""
-    made = simulator("gough_stewart", "quintic")
+    made = simulator(Machine.read("gough_stewart"), "quintic")
     (group,) = groups_of(made, Settings(tolerance=1e-3), None)
     outcome, rows = group.stepper.run(group.state, made.drive, 1.0, 10**6, 2000)
     plant = group.stepper.plant

@@ -14,7 +14,7 @@ from test_tables import MODES
 from supple.analyses.modes import modes
 from supple.cli.main import main
 from supple.errors import SuppleError
-from supple.pipeline import load
+from supple.machine import Machine
 from supple.results import Drawing
 from supple.views.mode_picture import draw_mode
 
@@ -66,7 +66,7 @@ def test_the_command_line_draws_the_mode_that_is_asked_for(tmp_path: Path, figur
         main, ["modes", "cantilever", "--count", "2", "--plot", str(tmp_path / "m.png"), "--mode", "3"]
     )
     assert result.exit_code == 0 and "mode 3 drawn in" in result.output
-    found = modes(load("cantilever"), count=3)
+    found = modes(Machine.read("cantilever").model(), count=3)
     ((title, _, _),) = figures
     assert title.startswith(f"cantilever: mode 3, {found.frequencies_hz[2]:.2f} Hz")
 

@@ -10,13 +10,14 @@ import numpy as np
 import pytest
 from closed_states import closed_state
 
-from supple import generator, models, pipeline
+from supple import generator, models
 from supple.backends.interpreter import interpret
 from supple.backends.package import Package
 from supple.expr.function import Function
 from supple.expr.passes import optimise
 from supple.formulations.least_constraint.composite import independent_names
 from supple.formulations.newton_euler import newton_euler
+from supple.machine import Machine, gallery
 from supple.model.mobility import independent_coordinates
 from supple.model.model import Model
 from supple.robot.assemble import assemble
@@ -40,16 +41,16 @@ assembly:
 home: {q1: 130 deg, q3: 50 deg}
 """
 RIGID = [f"{name} rigid" for name in ("dualemps", "3rrr", "gough_stewart")]
-EVERY = [*pipeline.gallery(), *RIGID, "rigid five-bar"]
+EVERY = [*gallery(), *RIGID, "rigid five-bar"]
 
 
 @cache
 def model_of(name: str) -> Model:
     if name == "rigid five-bar":
-        return Model(newton_euler(assemble(describe_text(RIGID_FIVE_BAR, "five_bar.yaml", name="rigid_five_bar"))))
+        return Model(newton_euler(assemble(describe_text(RIGID_FIVE_BAR, "five_bar.yaml"))))
     if name.endswith(" rigid"):
-        return pipeline.load(name.removesuffix(" rigid"), rigid=True)
-    return pipeline.load(name)
+        return Machine.read(name.removesuffix(" rigid")).model(rigid=True)
+    return Machine.read(name).model()
 
 
 def call(f: Function, **given: Any) -> Mapping[str, np.ndarray]:
@@ -106,7 +107,7 @@ def test_mass_model_equals_the_general_one(name: str) -> None:
         close_to(found["c"], model.forces(state.q, state.v), 1e-11)
 
 
-@pytest.mark.parametrize("name", pipeline.gallery())
+@pytest.mark.parametrize("name", gallery())
 def test_other_models_say_the_same_as_the_python_model(name: str) -> None:
     model, rng = model_of(name), np.random.default_rng(5)
     mechanism = model.mechanism
@@ -128,7 +129,7 @@ def test_other_models_say_the_same_as_the_python_model(name: str) -> None:
         close_to(found[key] @ d if key in found else found[f"{key}_direction"], matrix @ d, 1e-10)
 
 
-@pytest.mark.parametrize("name", pipeline.gallery())
+@pytest.mark.parametrize("name", gallery())
 def test_forces_are_the_regressor_times_the_parameters(name: str) -> None:
     model = model_of(name)
     mechanism, state = model.mechanism, closed_state(model, 6)
@@ -199,13 +200,13 @@ def test_passive_rates_solved_inside_equal_those_given(name: str) -> None:
 
 @cache
 def inverse_with_kept_parameters() -> Package:
-    return generator.generate("dualemps", "inverse", keep=("E", "rho")).package
+    return generator.generate(Machine.read("dualemps").keeping(("E", "rho")), "inverse").package
 
 
 @pytest.mark.parametrize("wrt", ["q", "v", "a_active", "p"])
 def test_derivatives_agree_with_complex_steps(wrt: str) -> None:
     """Exact derivatives along any input, kept parameters among them."""
-    made = generator.generate("dualemps", "inverse", keep=("E", "rho"), wrt=wrt).package
+    made = generator.generate(Machine.read("dualemps").keeping(("E", "rho")), "inverse", wrt=wrt).package
     plain = inverse_with_kept_parameters()
     sample = {k: v for k, v in made.sample.items() if k != "direction"}
     d = made.sample["direction"] * np.maximum(np.abs(sample[wrt]), 1.0)
@@ -217,10 +218,10 @@ def test_derivatives_agree_with_complex_steps(wrt: str) -> None:
 
 
 def test_kept_parameters_are_inputs_with_their_default_values() -> None:
-    package = generator.generate("dualemps", "mass", keep=("E",)).package
+    package = generator.generate(Machine.read("dualemps").keeping(("E",)), "mass").package
     assert package.sample["p"] == pytest.approx([74e9])
     stiffer = {**package.sample, "p": package.sample["p"] * 2}
-    true = generator.generate("dualemps", "mass", {"E": "148 GPa"}).package
+    true = generator.generate(Machine.read("dualemps", {"E": "148 GPa"}), "mass").package
     found = interpret(package.function)(**stiffer)
     sample = {k: v for k, v in package.sample.items() if k != "p"}
     close_to(found["c"], interpret(true.function)(**sample)["c"], 1e-11)

@@ -13,14 +13,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from supple.errors import RobotFileError, SuppleError
+from supple.machine import Machine, gallery
 from supple.motion import paths, signals
 from supple.motion.description import Motion
 from supple.motion.profiles import PROFILES, Bounds, quintic, s_curve, straight, trapezoidal
-from supple.motion.reader import read_motion
 from supple.motion.trajectory import Trajectory
-from supple.pipeline import describe, gallery
 from supple.robot import motions as spec
-from supple.robot.description import Robot
+from supple.robot.description import RobotFile
 from supple.robot.fields import Model
 
 positive = st.floats(0.05, 20.0)
@@ -244,9 +243,9 @@ def test_splines_pass_their_points() -> None:
 
 @pytest.mark.parametrize("robot", gallery())
 def test_motions_of_the_gallery_can_be_read(robot: str) -> None:
-    description = describe(robot)
-    for name in description.robot.motions:
-        motion = read_motion(description, name)
+    machine = Machine.read(robot)
+    for name in machine.description.robot.motions:
+        motion = machine.motion(name)
         assert motion.duration > 0
         for part in (motion.path, motion.torques, motion.loads):
             assert part is None or (part.start == 0 and part.end == pytest.approx(motion.duration))
@@ -254,7 +253,7 @@ def test_motions_of_the_gallery_can_be_read(robot: str) -> None:
 
 def test_the_square_of_the_paper() -> None:
     """Briot & Khalil (2014), fig. 7: 25 s, corner after corner, quintic edges of 1.8 s (peak speed 15/8 way/time)."""
-    path = read_motion(describe("dualemps"), "square").path
+    path = Machine.read("dualemps").motion("square").path
     assert path is not None and path.names == ("q11", "q21") and path.end == pytest.approx(25)
     corners = path(np.array([0, 6.25, 12.5, 18.75, 25]))[0]
     np.testing.assert_allclose(corners, [[-0.1, -0.1], [0.1, -0.1], [0.1, 0.1], [-0.1, 0.1], [-0.1, -0.1]], atol=1e-12)
@@ -264,7 +263,7 @@ def test_the_square_of_the_paper() -> None:
 def motion_of(tmp_path: Path, robot: str, text: str) -> Motion:
     file = tmp_path / "motion.yaml"
     file.write_text(text, encoding="utf-8")
-    return read_motion(describe(robot), file)
+    return Machine.read(robot).motion(file)
 
 
 def test_a_motion_of_everything(tmp_path: Path) -> None:
@@ -320,7 +319,7 @@ def test_a_table_is_read_and_interpolated(tmp_path: Path) -> None:
         np.testing.assert_allclose(motion.torques(s)[0][:, 0], 1000 * s, atol=1e-9)
     rows = ["t;x;y;z", *(f"{s};{0.05 * s**3};0;-0.6" for s in t)]
     (tmp_path / "pose.csv").write_text("\n".join(rows), encoding="utf-8")
-    alone = read_motion(describe("delta"), tmp_path / "pose.csv")
+    alone = Machine.read("delta").motion(tmp_path / "pose.csv")
     assert alone.space == "platform" and alone.path is not None and alone.path.names == ("x", "y", "z")
 
 
@@ -403,21 +402,21 @@ def test_bad_tables_are_refused_with_line_and_column(text: str, tmp_path: Path) 
 
 def test_unknown_motions_are_named() -> None:
     with pytest.raises(SuppleError, match="did you mean 'square'"):
-        read_motion(describe("dualemps"), "sqare")
+        Machine.read("dualemps").motion("sqare")
     with pytest.raises(SuppleError, match="no such motion file"):
-        read_motion(describe("dualemps"), "nowhere.yaml")
+        Machine.read("dualemps").motion("nowhere.yaml")
 
 
 def test_problems_of_motions_in_robot_files_have_their_line(tmp_path: Path) -> None:
-    text = (Path(describe("cantilever").tree.file)).read_text(encoding="utf-8")
+    text = (Path(Machine.read("cantilever").description.tree.file)).read_text(encoding="utf-8")
     file = tmp_path / "beam.yaml"
     file.write_text(text.replace("area: -0.1 N*s", "area: -0.1 N*s, peek: 3"), encoding="utf-8")
     with pytest.raises(RobotFileError, match=r"beam.yaml:\d+: motions.hammer.loads.tip.fz.impulse.peek: .*'peak'"):
-        read_motion(file, "hammer")
+        Machine.read(file).motion("hammer")
 
 
 def test_the_schema_knows_motions() -> None:
-    schema = Robot.model_json_schema(by_alias=True)
+    schema = RobotFile.model_json_schema(by_alias=True)
     assert {"Motion", "Move", "Signal", "Controller"} <= schema["$defs"].keys()
     assert "motions" in schema["properties"]
 

@@ -10,9 +10,8 @@ import pytest
 
 from supple.cli.motion import _gains
 from supple.errors import RobotFileError, SuppleError
+from supple.machine import Machine
 from supple.motion.description import Motion
-from supple.motion.reader import read_motion
-from supple.robot.reader import read
 
 ROBOT = """
 space: spatial
@@ -31,7 +30,7 @@ def motion(folder: Path, text: str, files: dict[str, str] | None = None) -> Moti
     for name, content in (files or {}).items():
         (folder / name).write_text(content)
     (folder / "motion.yaml").write_text(text)
-    return read_motion(read(folder / "robot.yaml"), folder / "motion.yaml")
+    return Machine.read(folder / "robot.yaml").motion(folder / "motion.yaml")
 
 
 def value(trajectory: Any, name: str, time: float, order: int = 0) -> float:

@@ -10,10 +10,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from limits import limited
 
-from supple import pipeline
 from supple.analyses.modes import modes
 from supple.errors import RobotFileError, SuppleError
 from supple.formulations.newton_euler import newton_euler
+from supple.machine import GALLERY, gallery
 from supple.model.model import Model
 from supple.robot.assemble import assemble
 from supple.robot.mechanism import Mechanism
@@ -45,7 +45,7 @@ WAYS = ("delete", "double", "swap", "value", "word", "key", "cut", "indent", "no
 @st.composite
 def damaged(draw: st.DrawFn, names: tuple[str, ...], ways: tuple[str, ...] = WAYS) -> str:
     """The text of a gallery file after one to three mutations."""
-    text = (pipeline.GALLERY / f"{draw(st.sampled_from(names))}.yaml").read_text(encoding="utf-8")
+    text = (GALLERY / f"{draw(st.sampled_from(names))}.yaml").read_text(encoding="utf-8")
     for _ in range(draw(st.integers(1, 3))):
         text = mutated(draw, text, draw(st.sampled_from(ways)))
     return text
@@ -110,7 +110,7 @@ def mechanism_of(text: str) -> Mechanism | None:
 
 @pytest.mark.parametrize("part", range(4))
 def test_a_damaged_file_is_read_or_refused(part: int) -> None:
-    names = tuple(n for k, n in enumerate(pipeline.gallery()) if k % 4 == part)
+    names = tuple(n for k, n in enumerate(gallery()) if k % 4 == part)
 
     @settings(
         max_examples=110,

@@ -10,12 +10,10 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
-from supple import pipeline
 from supple.cli.main import main
 from supple.errors import SuppleError
+from supple.machine import Machine
 from supple.motion.paths import circle
-from supple.motion.reader import read_motion
-from supple.robot.assemble import assemble
 from supple.robot.finite_elements.matrix_files import write_model
 from supple.robot.finite_elements.solid import solid
 from supple.robot.named_files import checked_file, outside_allowed
@@ -39,7 +37,7 @@ def robot(folder: Path, named: str) -> Path:
 
 def refused(path: Path) -> str:
     with pytest.raises(SuppleError) as caught:
-        read_motion(pipeline.describe(path), "table")
+        Machine.read(path).motion("table")
     return str(caught.value)
 
 
@@ -50,11 +48,11 @@ def test_tables_outside_need_leave(tmp_path: Path) -> None:
         if named == "link.csv":
             (path.parent / named).symlink_to(tmp_path / "table.csv")
         assert "lies outside the folder of the file that names it" in refused(path)
-        assert read_motion(pipeline.describe(path, allow_outside=True), "table").duration == 5
+        assert Machine.read(path, allow_outside=True).motion("table").duration == 5
         with outside_allowed():
-            assert read_motion(pipeline.describe(path), "table").duration == 5
+            assert Machine.read(path).motion("table").duration == 5
         assert "outside" in refused(path)
-        given = read_motion(pipeline.describe(path), tmp_path / "table.csv")  # named by the user, not by a file
+        given = Machine.read(path).motion(tmp_path / "table.csv")  # named by the user, not by a file
         assert given.duration == 5
 
 
@@ -82,10 +80,10 @@ def test_devices_and_pipes_are_refused_at_once(tmp_path: Path) -> None:
             (tmp_path / outside).symlink_to("/dev/zero")
         assert "outside" in refused(path)
         with outside_allowed(), pytest.raises(SuppleError, match="is a device or a pipe"):
-            read_motion(pipeline.describe(path), "table")
+            Machine.read(path).motion("table")
     os.mkfifo(tmp_path / "pipe.yaml")
     with pytest.raises(SuppleError, match="is a device or a pipe"):
-        pipeline.describe(tmp_path / "pipe.yaml")
+        Machine.read(tmp_path / "pipe.yaml")
 
 
 def test_odd_paths_and_sizes(tmp_path: Path) -> None:
@@ -108,8 +106,8 @@ def test_bodies_outside_need_leave(tmp_path: Path) -> None:
     (tmp_path / "robot").mkdir()
     path = bars.robot_file(tmp_path / "robot", f"{{fe: {{file: ../arm.npz, {bars.ENDS}}}}}", "arm")
     with pytest.raises(SuppleError, match=r"arm\.npz: lies outside the folder"):
-        assemble(pipeline.describe(path))
-    assert assemble(pipeline.describe(path, allow_outside=True)).coordinates
+        Machine.read(path).mechanism()
+    assert Machine.read(path, allow_outside=True).mechanism().coordinates
 
 
 @pytest.mark.parametrize("text", [f"{SECRET}\n", f"t,{SECRET}\n0,1\n", f"t [{SECRET}],q\n0,1\n", f"t,q\n0,{SECRET}\n1,2\n",
@@ -139,7 +137,7 @@ def test_files_of_bodies_are_not_quoted(tmp_path: Path, suffix: str) -> None:
         more += f"nodes: nodes.csv, mass: arm{suffix}, " if suffix == ".mtx" else ""
         path = bars.robot_file(tmp_path, f"{{fe: {{file: arm{suffix}, {more}{bars.ENDS}}}}}", "arm")
         with pytest.raises(SuppleError) as caught:
-            assemble(pipeline.describe(path))
+            Machine.read(path).mechanism()
         assert "links.arm: arm." in str(caught.value).replace("nodes.csv", "arm.") and "secret" not in str(caught.value)
 
 
@@ -158,7 +156,7 @@ def test_the_duration_asked_for_reaches_the_circle(tmp_path: Path) -> None:
     links = "links: {a: {parent: base, joint: revolute, q: a}, b: {parent: a, joint: revolute, q: b}}"
     path = tmp_path / "two.yaml"
     path.write_text(f"space: planar\n{links}\nactuators: {{a: {{}}, b: {{}}}}\nmotions: {{c: {{circle: {text}}}}}\n")
-    made = read_motion(pipeline.describe(path), "c", duration=2.0)
+    made = Machine.read(path).motion("c", duration=2.0)
     assert made.path is not None and len(made.path.knots) < 200
     with pytest.raises(SuppleError, match="too many turns to follow"):
-        read_motion(pipeline.describe(path), "c")
+        Machine.read(path).motion("c")

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from supple import pipeline
 from supple.analyses.modes import modes
 from supple.cli.main import main
+from supple.machine import Machine
 from supple.model.model import Model
 from supple.robot.assemble import assemble
 from supple.robot.reader import describe_text
@@ -96,14 +96,14 @@ def test_spin_left_out_is_said(tmp_path: Path, angle: float, said: bool) -> None
     "name", ["cantilever", "dualemps", "five_bar", "3rrr", "delta", "hexa", "pacdrive", "gough_stewart"]
 )
 def test_the_gallery_stays_within_its_theory(name: str) -> None:
-    assert modes(pipeline.load(name), count=1).notices == ()
+    assert modes(Machine.read(name).model(), count=1).notices == ()
 
 
 def test_stiffening_is_a_setting_of_any_robot() -> None:
     """`--set stiffening=none` gives the equations of the papers; anything else is refused."""
-    plain = pipeline.describe("dualemps", {"stiffening": "none"})
+    plain = Machine.read("dualemps", {"stiffening": "none"}).description
     assert all(not f.body.stretches for f in assemble(plain).frames)
-    assert any(f.body.stretches for f in assemble(pipeline.describe("dualemps")).frames)
+    assert any(f.body.stretches for f in Machine.read("dualemps").mechanism().frames)
     refused = CliRunner().invoke(main, ["modes", "dualemps", "--set", "stiffening=nonlinear"])
     assert refused.exit_code == 2
     assert "stiffening=nonlinear must be second_order or none" in refused.stderr

@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from supple import pipeline
 from supple.analyses.modes import modes
 from supple.formulations.erls_compatible import erls_compatible
 from supple.formulations.newton_euler import newton_euler
+from supple.machine import Machine, locate
 from supple.model.model import Model
 from supple.model.posture import posture
 from supple.robot.assemble import assemble
@@ -45,17 +45,17 @@ home: {q1: -140 deg, q2: -40 deg}
 
 def test_mass_and_freedom() -> None:
     """Table 1: eleven prisms of density 7840 kg/m^3; two rigid degrees of freedom."""
-    model = pipeline.load("pacdrive")
+    model = Machine.read("pacdrive").model()
     volume = (2 * 0.2 + 2 * 0.5) * 6e-4 + 0.05 * 3e-4 + (0.2 + 4 * 0.07 + 0.5) * 2e-4
     assert sum(float(f.body.mass) for f in model.mechanism.frames) == pytest.approx(7840 * volume)
-    rigid = pipeline.load("pacdrive", rigid=True)
+    rigid = Machine.read("pacdrive").model(rigid=True)
     assert rigid.nv - np.linalg.matrix_rank(rigid.jacobian(posture(rigid))) == 2
 
 
 @pytest.mark.parametrize(("q1", "q2"), [(-170, -10), (-140, -40), (-100, -60), (-150, -80)])
 def test_the_tool_stays_upright(q1: float, q2: float) -> None:
     """Link 5-11 is always at 150 degrees in the base, so the tool is perpendicular to the ground, in any posture."""
-    model = pipeline.load("pacdrive")
+    model = Machine.read("pacdrive").model()
     q = posture(model, {"q1": np.radians(q1), "q2": np.radians(q2)})
     points = model.call("points", q=q)
     assert points["rotation"][0][:, 0] == pytest.approx([0, -1, 0], abs=1e-12)
@@ -65,7 +65,7 @@ def test_the_tool_stays_upright(q1: float, q2: float) -> None:
 @pytest.mark.parametrize("method", [newton_euler, erls_compatible])
 def test_the_choice_of_the_tree_does_not_matter(method: object) -> None:
     """Bodies clamped at other ends, loops closed by other joints: without weight the frequencies are the same."""
-    text = pipeline.locate("pacdrive").read_text(encoding="utf-8")
+    text = locate("pacdrive").read_text(encoding="utf-8")
     other = text[: text.index("links:\n")] + OTHER_TREE
     models = [
         Model(method(assemble(describe_text(x, "pacdrive.yaml", {"gravity": 0})))) for x in (text, other)  # type: ignore[operator]
@@ -80,7 +80,7 @@ def test_default_settings_keep_the_energy() -> None:
     from supple.backends.stepping.settings import Settings
     from supple.simulation.simulator import simulator
 
-    made = simulator("pacdrive", "pick_and_place", duration=0.4)
+    made = simulator(Machine.read("pacdrive"), "pick_and_place", duration=0.4)
     found, wanted = simulate(made, Settings()), simulate(made, Settings(method="gauss"))
     assert found.summary["energy_balance_error"] < 5e-3
     assert abs(found["position:q1"][-1] - wanted["position:q1"][-1]) < 2e-3

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from supple.errors import RobotFileError
+from supple.machine import GALLERY
 from supple.robot.assemble import assemble
 from supple.robot.reader import Description, describe_text
 
@@ -128,7 +129,6 @@ def test_masses_tied_to_flexible_bodies_are_judged_too() -> None:
 
 
 def test_the_gallery_says_where_its_tables_are_not_physical() -> None:
-    from supple import pipeline
 
-    said = {p.stem for p in Path(pipeline.GALLERY).glob("*.yaml") if "unphysical" in p.read_text(encoding="utf-8")}
+    said = {p.stem for p in Path(GALLERY).glob("*.yaml") if "unphysical" in p.read_text(encoding="utf-8")}
     assert said == {"gough_stewart", "gough_stewart_plate"}  # as printed

@@ -9,9 +9,9 @@ import pytest
 
 pytest.importorskip("skfem")
 
-from supple import pipeline
 from supple.analyses.modes import modes
 from supple.errors import RobotFileError
+from supple.machine import Machine
 from supple.robot.bodies.body_files import read_body, write_body
 from supple.robot.link_bodies import flexible_bodies
 
@@ -53,8 +53,8 @@ def test_a_robot_with_a_perforated_ribbed_link(tmp_path: Path) -> None:
     """Frequencies are those of the body held at its hole; the drawing has a line for the outline, holes and the rib."""
     path = tmp_path / "arm.yaml"
     path.write_text(ROBOT)
-    made = modes(pipeline.load(path), {}, count=3)
-    body, markers = flexible_bodies(pipeline.describe(path))["top"]
+    made = modes(Machine.read(path).model(), {}, count=3)
+    body, markers = flexible_bodies(Machine.read(path).description)["top"]
     assert body.reduced is not None
     assert np.array(made.frequencies_hz) == pytest.approx(body.reduced.frequencies[:3], rel=1e-6)
     assert not np.any(markers["hub"].Phi_d) and not np.any(markers["hub"].Phi_r)
@@ -126,7 +126,7 @@ def test_messages_name_the_place_in_the_file(tmp_path: Path, robot: str, old: st
     path = tmp_path / "wrong.yaml"
     path.write_text(robot.replace(old, new, 1))
     with pytest.raises(RobotFileError) as error:
-        pipeline.load(path)
+        Machine.read(path).model()
     assert words in str(error.value)
 
 
@@ -135,9 +135,9 @@ def test_no_modes_make_a_rigid_plate(tmp_path: Path, selection: str) -> None:
     """Without shapes the body is rigid: its mass stays, nothing vibrates."""
     path = tmp_path / "rigid.yaml"
     path.write_text(PLAIN.replace("modes: 4", selection))
-    body, markers = flexible_bodies(pipeline.describe(path))["top"]
+    body, markers = flexible_bodies(Machine.read(path).description)["top"]
     area = 0.6 * 0.2 + 0.3 * 0.2
     rib = 0.006 * 0.03 * np.hypot(0.1, 0.25)
     assert not body.flexible and markers["root"].Phi_d.shape == (3, 0)
     assert float(body.mass) == pytest.approx(7850 * (area * 0.01 + rib) + 0.1, rel=1e-9)
-    assert [c.kind for c in pipeline.load(path).mechanism.coordinates] == ["active"]
+    assert [c.kind for c in Machine.read(path).model().mechanism.coordinates] == ["active"]

@@ -12,7 +12,6 @@ import pytest
 from closed_states import closed_state
 from modal_platforms import modal_body, with_elastic_platform
 
-from supple import pipeline
 from supple.backends.interpreter import interpret
 from supple.errors import SuppleError
 from supple.expr.function import Function
@@ -24,9 +23,9 @@ from supple.formulations.platform_eliminated import (
     platform_inverse_model,
 )
 from supple.formulations.record import Unsupported
+from supple.machine import Machine, locate
 from supple.model.model import Model
 from supple.model.posture import posture
-from supple.motion.reader import read_motion
 from supple.robot.assemble import assemble
 from supple.robot.reader import describe_text
 
@@ -45,8 +44,8 @@ TABLE_4 = {
 def robot(name: str) -> Model:
     if name == "shapes":
         rng = np.random.default_rng(2)
-        return with_elastic_platform(pipeline.load("gough_stewart", rigid=True).mechanism, modal_body(rng, 5), rng)
-    return pipeline.load(name.removesuffix(" rigid"), rigid=name.endswith(" rigid"))
+        return with_elastic_platform(Machine.read("gough_stewart").model(rigid=True).mechanism, modal_body(rng, 5), rng)
+    return Machine.read(name.removesuffix(" rigid")).model(rigid=name.endswith(" rigid"))
 
 
 def call(f: Function, **given: Any) -> dict[str, np.ndarray]:
@@ -112,7 +111,7 @@ def test_a_model_by_elimination_equals_the_one_by_projection(name: str) -> None:
 
 
 def test_it_is_a_formulation() -> None:
-    model = pipeline.load("gough_stewart_plate", formulation="platform_eliminated")
+    model = Machine.read("gough_stewart_plate").model("platform_eliminated")
     assert model.equations.formulation == "platform_eliminated"
     assert model.equations.coupling == "platform"
 
@@ -196,7 +195,7 @@ def test_a_platform_led_by_the_inverse_model_has_the_accelerations_of_its_path()
     sys.path.insert(0, str(Path(__file__).parents[1] / "bench"))
     from flexible_platform_figures import simulate
 
-    path = read_motion(pipeline.locate("gough_stewart_plate"), "poses").path
+    path = Machine.read(locate("gough_stewart_plate")).motion("poses").path
     assert path is not None
     record = simulate(robot("gough_stewart_plate"), path.cut(0.45, 0.65), samples=41)
     assert np.abs(record.acceleration).max() > 0.5
@@ -218,16 +217,16 @@ REFUSED = {
 
 @pytest.mark.parametrize("name", REFUSED)
 def test_robots_it_does_not_take(name: str) -> None:
-    mechanism = assemble(pipeline.describe(name))
+    mechanism = Machine.read(name).mechanism()
     for make in (inverse_model, forward_model):
         with pytest.raises(Unsupported, match=REFUSED[name]):
             make(mechanism)
     with pytest.raises(SuppleError, match=REFUSED[name]):
-        pipeline.load(name, formulation="platform_eliminated")
+        Machine.read(name).model("platform_eliminated")
 
 
 def test_a_leg_needs_as_many_joints_as_its_closing_joint_has_equations() -> None:
-    text = pipeline.locate("gough_stewart_plate").read_text(encoding="utf-8")
+    text = locate("gough_stewart_plate").read_text(encoding="utf-8")
     text = text.replace("joint: spherical", "joint: fixed")
     with pytest.raises(Unsupported, match="3 joints for a closing joint of 6 equations"):
         inverse_model(assemble(describe_text(text, "clamped.yaml")))

@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
-from supple import pipeline
 from supple.cli.main import main
 from supple.errors import UnlikelyValue
+from supple.machine import Machine, gallery
 from supple.robot.plausible import remark
 
 
@@ -46,11 +46,11 @@ def test_a_remark_names_the_value_and_its_likely_meaning(number: float, kind: st
         assert said is not None and meant in said and f"{number:g}" in said
 
 
-@pytest.mark.parametrize("robot", pipeline.gallery())
+@pytest.mark.parametrize("robot", gallery())
 def test_the_gallery_needs_no_remark(robot: str) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error", UnlikelyValue)
-        pipeline.describe(robot)
+        Machine.read(robot)
 
 
 def shown(*arguments: Any) -> Any:
@@ -68,4 +68,4 @@ def test_a_setting_without_its_unit_is_one_line_on_stderr() -> None:
 
 def test_damping_in_per_cent_is_noticed() -> None:
     with pytest.warns(UnlikelyValue, match="did you mean 2 %, that is 0.02"):
-        pipeline.describe("surgiscope", {"eta": 2})
+        Machine.read("surgiscope", {"eta": 2})

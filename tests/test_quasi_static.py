@@ -9,6 +9,7 @@ import pytest
 
 from supple.analyses.simulate import simulate
 from supple.backends.stepping.settings import Settings
+from supple.machine import Machine
 from supple.model.equilibrium import equilibrium
 from supple.model.observe import coordinate_values
 from supple.model.posture import posture
@@ -31,9 +32,9 @@ def test_a_slow_motion_is_quasi_static(tmp_path: Path) -> None:
 
     The rigid robot, which the test must be able to tell from it, is fifty times further away."""
     path = written(tmp_path, "start: {x: 0, y: 0, z: -0.6}\nmoves: [{by: {x: 0.1, z: 0.05}, duration: 20 s}]")
-    whole = simulate(simulator("delta", path), Settings(tolerance=1e-4, every=0.05))
-    found = still(simulator("delta", path), 0.05)
-    rigid = simulate(simulator("delta", path, rigid=True), Settings(every=0.05))
+    whole = simulate(simulator(Machine.read("delta"), path), Settings(tolerance=1e-4, every=0.05))
+    found = still(simulator(Machine.read("delta"), path), 0.05)
+    rigid = simulate(simulator(Machine.read("delta"), path, rigid=True), Settings(every=0.05))
     assert whole.complete and found.complete and np.allclose(whole.time, found.time)
     far = np.abs(rigid["tau"] - whole["tau"]).max()
     assert far > 1e-5 and np.abs(found["tau"] - whole["tau"]).max() < 0.02 * far
@@ -46,7 +47,7 @@ def test_at_rest_it_is_the_static_equilibrium(robot: str, tmp_path: Path) -> Non
     """After a short move the posture is that in which elastic forces balance weight (model/equilibrium.py, on forces).
 
     surgiscope has axial modes so stiff that rounding of positions alone makes accelerations of 1e-4 rad/s^2."""
-    made = simulator(robot, written(tmp_path, "moves: [{by: {x: 0.01, z: 0.02}, duration: 0.05 s}]"))
+    made = simulator(Machine.read(robot), written(tmp_path, "moves: [{by: {x: 0.01, z: 0.02}, duration: 0.05 s}]"))
     found = still(made, 1e-3)
     assert found.complete and found.summary["rejected_steps"] == 0
     model, last = made.model, found["position"][-1]

@@ -12,17 +12,17 @@ from typing import Any
 import pytest
 from limits import limited
 
-from supple import pipeline
 from supple.analyses.check import check
 from supple.errors import PoseError, RobotFileError, SuppleError
 from supple.formulations.newton_euler import newton_euler
+from supple.machine import GALLERY, Machine, gallery
 from supple.model.model import Model
 from supple.robot.assemble import assemble
-from supple.robot.description import Robot
+from supple.robot.description import RobotFile
 from supple.robot.reader import describe_text, read
 from supple.robot.yaml_tree import LARGEST, read_text, read_tree
 
-GALLERY = {name: (pipeline.GALLERY / f"{name}.yaml").read_text(encoding="utf-8") for name in pipeline.gallery()}
+GALLERY = {name: (GALLERY / f"{name}.yaml").read_text(encoding="utf-8") for name in gallery()}
 
 
 def changed(robot: str, *changes: tuple[str, str]) -> str:
@@ -331,11 +331,11 @@ def test_numbers_of_the_file_stay_exact() -> None:
 )
 def test_settings_that_do_not_fit(settings: dict[str, Any], says: str) -> None:
     with pytest.raises(SuppleError, match=re.escape(says)):
-        pipeline.describe("cantilever", settings)
+        Machine.read("cantilever", settings)
 
 
 def test_settings_may_use_units_and_other_parameters() -> None:
-    parameters = pipeline.describe("cantilever", {"L": "2*tip_mass*(1 m/kg)", "tip_mass": "500 g"}).parameters
+    parameters = Machine.read("cantilever", {"L": "2*tip_mass*(1 m/kg)", "tip_mass": "500 g"}).description.parameters
     assert parameters["L"].number == 1 and parameters["tip_mass"].number == Fraction(1, 2)
 
 
@@ -375,10 +375,10 @@ def plain(value: Any) -> Any:
 
 
 def test_the_schema_refers_only_to_itself_and_knows_every_key() -> None:
-    schema = Robot.model_json_schema(by_alias=True)
+    schema = RobotFile.model_json_schema(by_alias=True)
     text = json.dumps(schema, allow_nan=False)
     assert {ref.split("/")[-1] for ref in re.findall(r'"\$ref": "([^"]*)"', text)} <= schema["$defs"].keys()
-    assert schema["properties"].keys() == Robot.model_fields.keys() and schema["additionalProperties"] is False
+    assert schema["properties"].keys() == RobotFile.model_fields.keys() and schema["additionalProperties"] is False
     assert {"from", "to"} <= schema["$defs"]["Closure"]["properties"].keys()
     assert schema["$defs"]["Material"]["properties"]["nu"]["default"] == "0.3"
 
@@ -386,7 +386,7 @@ def test_the_schema_refers_only_to_itself_and_knows_every_key() -> None:
 @pytest.mark.parametrize("robot", GALLERY)
 def test_the_schema_fits_the_gallery(robot: str) -> None:
     jsonschema = pytest.importorskip("jsonschema")
-    schema = Robot.model_json_schema(by_alias=True)
+    schema = RobotFile.model_json_schema(by_alias=True)
     jsonschema.Draft202012Validator.check_schema(schema)
     validator = jsonschema.Draft202012Validator(schema)
     data = plain(read_tree(GALLERY[robot], robot).value)

@@ -8,13 +8,14 @@ import numpy as np
 import pytest
 from closed_states import closed_state
 
-from supple import models, pipeline
+from supple import models
 from supple.backends.interpreter import interpret
 from supple.backends.native import load
 from supple.expr.passes import optimise
 from supple.formulations.record import Unsupported
 from supple.formulations.scdd import VARIANTS, exact_model, printed_model, step_model
 from supple.formulations.tree.chains import chains
+from supple.machine import Machine
 from supple.model.model import Model
 from supple.model.posture import posture
 
@@ -23,7 +24,7 @@ Steps = dict[str, np.ndarray]
 
 @lru_cache
 def elastic_five_bar(rigid: bool = False) -> Model:
-    return pipeline.load("five_bar_elastic", rigid=rigid)
+    return Machine.read("five_bar_elastic").model(rigid=rigid)
 
 
 @lru_cache
@@ -120,7 +121,7 @@ def test_the_printed_method_converges_only_where_passive_inertia_is_small() -> N
     """Errors of the loop forces are multiplied by a matrix at every evaluation. Its largest eigenvalue is below one for the
     gallery's elastic five-bar; with light motors and a heavy tool it is above, and the printed method explodes."""
     assert np.abs(np.linalg.eigvals(spread(elastic_five_bar()))).max() < 0.6
-    heavy = pipeline.load("five_bar_elastic", {"tool": "2 kg", "motor": "1e-3 kg*m^2"}, rigid=True)
+    heavy = Machine.read("five_bar_elastic", {"tool": "2 kg", "motor": "1e-3 kg*m^2"}).model(rigid=True)
     assert np.abs(np.linalg.eigvals(spread(heavy))).max() > 1.5
     step = interpret(step_model(heavy.mechanism, "as_printed"))
     q, v, lam = posture(heavy), np.zeros(heavy.nv), np.array([1e-6, 0.0])
@@ -135,9 +136,9 @@ def test_the_printed_method_converges_only_where_passive_inertia_is_small() -> N
 def test_what_the_printed_method_does_not_take_is_said() -> None:
     """Loops that say something twice have no unique forces; a quaternion is not stepped like a number."""
     with pytest.raises(Unsupported, match="say something twice"):
-        printed_model(pipeline.load("bricard").mechanism)
+        printed_model(Machine.read("bricard").model().mechanism)
     with pytest.raises(Unsupported, match="spherical joints"):
-        step_model(pipeline.load("hexa").mechanism, "exact")
+        step_model(Machine.read("hexa").model().mechanism, "exact")
     with pytest.raises(ValueError, match="there is no variant 'fast' of scdd"):
         step_model(elastic_five_bar().mechanism, "fast")
 
@@ -155,7 +156,7 @@ def test_table_1_of_the_paper() -> None:
     assert sizes(3, 2, 1, 3) == (192, 216)
     assert sizes(6, 1, 1, 3) == (162, 729)
     for name, actuators, reduced in (("five_bar_elastic", 2, 64), ("hexa", 6, 1728), ("triglide", 3, 729)):
-        mechanism = pipeline.load(name).mechanism
+        mechanism = Machine.read(name).model().mechanism
         assert len(mechanism.indices("active")) == actuators
         assert len(mechanism.indices("active", "elastic")) ** 3 == reduced
 

@@ -15,10 +15,10 @@ from judges import pacdrive
 from robots import build, frequencies
 from scipy.linalg import eigvals
 
-from supple import pipeline
 from supple.analyses.modes import modes
 from supple.analyses.simulate import simulate
 from supple.backends.stepping.settings import Settings
+from supple.machine import FORMULATIONS, Machine
 from supple.model.model import Model
 from supple.robot.assemble import assemble
 from supple.robot.reader import describe_text
@@ -27,7 +27,7 @@ from supple.simulation.simulator import simulator
 DATA = Path(__file__).parent / "data"
 STATIC = json.loads((DATA / "second_order.json").read_text())
 SHIFT = 0.03  # of a shift of frequency
-FORMULATIONS = [f for f in pipeline.FORMULATIONS if f != "platform_eliminated"]  # columns have no platform
+FORMULATIONS = [f for f in FORMULATIONS if f != "platform_eliminated"]  # columns have no platform
 STABLE = [
     name for name, case in STATIC["heavy"].items() if name != "about" and not name.endswith(" 0") and case["ritz"][0] > 0
 ]
@@ -62,7 +62,7 @@ def test_a_pinned_column_falls_by_one_in_every_formulation(space: str, formulati
     """d (f/f0)^2 / d (P/Pcr) = -1 exactly for a pinned column, by central difference over +-1 % of Euler's load."""
     settings = {"elements": 8 if space == "planar" else 4}
     mechanism = assemble(describe_text(files.column("pinned", space), "column.yaml", settings), False)
-    model = Model(pipeline.FORMULATIONS[formulation](mechanism))
+    model = Model(FORMULATIONS[formulation](mechanism))
     unit = 0.01 * STATIC["columns"]["pinned"]["Pcr"]
     f0, pressed, pulled = (first(model, p) for p in (0.0, unit, -unit))
     assert (pressed**2 - pulled**2) / f0**2 / 0.02 == pytest.approx(-1.0, abs=0.01)
@@ -144,7 +144,9 @@ def test_dualemps_under_gravity(table: str) -> None:
     """Shifts of f1 to f5 by 9.81 m/s^2 along +z0, 8 elements per blade, against 8 elements of the frame program."""
     known = STATIC["dualemps"][f"{table} 8"]
     settings = {**TABLES[table], "elements": 8}
-    still, bent = (modes(pipeline.load("dualemps", settings | {"gravity": g}), count=5).frequencies_hz for g in (0, 9.81))
+    still, bent = (
+        modes(Machine.read("dualemps", settings | {"gravity": g}).model(), count=5).frequencies_hz for g in (0, 9.81)
+    )
     np.testing.assert_allclose(still, known["unloaded"][:5], rtol=1e-6)
     np.testing.assert_allclose(bent - still, known["shift"][:5], rtol=SHIFT)
 
@@ -153,7 +155,7 @@ def test_dualemps_under_gravity(table: str) -> None:
 def test_rods_of_a_loaded_delta(pose: str) -> None:
     """Shifts of the rods' modes (3 to 14) by 200 N on the platform, 4 elements, against 4 elements of the frame program."""
     at = dict(zip("xyz", STATIC["delta"]["poses"][pose], strict=True))
-    model = pipeline.load("delta", {"elements": 4})
+    model = Machine.read("delta", {"elements": 4}).model()
     known = STATIC["delta"][f"{pose} 4"]
     still = modes(model, at, count=14).frequencies_hz[2:]
     loaded = modes(model, at, count=14, loads={"tool": [0, 0, -200]}).frequencies_hz[2:]
@@ -185,7 +187,9 @@ def test_a_beam_lags_when_it_spins_up(tmp_path: Path) -> None:
     """Peak lag of the tip -0.574 at 6.76 s (Simo & Vu-Quoc 1986; judges/motions.py finds -0.5735), one segment."""
     robot = tmp_path / "spin_up.yaml"
     robot.write_text(files.spin_up())
-    made = simulate(simulator(robot, table_of(tmp_path / "spin.csv", 8.0), settings={"elements": 8}), Settings(every=0.01))
+    made = simulate(
+        simulator(Machine.read(robot, {"elements": 8}), table_of(tmp_path / "spin.csv", 8.0)), Settings(every=0.01)
+    )
     angle, tip = made["position:turn"], made["point_position:tip"]
     lag = np.cos(angle) * tip[:, 1] - np.sin(angle) * tip[:, 0]
     assert lag.min() == pytest.approx(-0.574, abs=0.006)
@@ -196,14 +200,16 @@ def test_pacdrive_is_the_same_robot_in_the_plane_frame() -> None:
     """Frequencies of the weightless robot, either mesh fine enough: what differs in motion is not the data."""
     robot = pacdrive.robot(*np.radians([-140, -40]), 2)
     wanted = robot.plane.frequencies(robot.plane.start, robot.motors, 5)
-    np.testing.assert_allclose(modes(pipeline.load("pacdrive", {"gravity": 0}), count=5).frequencies_hz, wanted, rtol=5e-3)
+    np.testing.assert_allclose(
+        modes(Machine.read("pacdrive", {"gravity": 0}).model(), count=5).frequencies_hz, wanted, rtol=5e-3
+    )
 
 
 @pytest.mark.parametrize("motion", ["fall", "pick_and_place"])
 def test_tip_of_pacdrive(motion: str) -> None:
     """Its acceleration at default settings: peak and RMS difference within 5 % of the plane frames (good to 1 %)."""
     known: dict[str, Any] = json.loads((DATA / "second_order_motions.json").read_text())[f"pacdrive {motion}"]
-    made = simulate(simulator("pacdrive", motion), Settings(every=known["sample"]))
+    made = simulate(simulator(Machine.read("pacdrive"), motion), Settings(every=known["sample"]))
     wanted = np.column_stack([known["ax"], known["ay"]])
     found = made["point_acceleration:tip"][: len(wanted), :2]
     assert np.linalg.norm(found, axis=1).max() == pytest.approx(known["peak"], rel=0.05)

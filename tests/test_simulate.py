@@ -22,6 +22,7 @@ from scipy.io import loadmat
 from supple.analyses.simulate import simulate
 from supple.backends.stepping.settings import Settings
 from supple.cli.main import main
+from supple.machine import Machine
 from supple.simulation.simulator import simulator
 from supple.storage import save
 
@@ -40,7 +41,7 @@ def summary(*arguments: str) -> dict[str, Any]:
 
 @pytest.fixture(scope="module")
 def square() -> Any:
-    return simulate(simulator("dualemps", "square", duration=2.0), Settings())
+    return simulate(simulator(Machine.read("dualemps"), "square", duration=2.0), Settings())
 
 
 def low_passed(x: np.ndarray, every: float) -> np.ndarray:
@@ -52,7 +53,7 @@ def low_passed(x: np.ndarray, every: float) -> np.ndarray:
 
 def test_default_settings_are_within_one_percent() -> None:
     """Tip acceleration on the paper's first trajectory against a converged solution of order six, RMS."""
-    made = simulator("dualemps", "square")
+    made = simulator(Machine.read("dualemps"), "square")
     reference = simulate(made, Settings(method="gauss", tolerance=1e-8))
     finer = simulate(made, Settings(method="gauss", tolerance=1e-9))
     default = simulate(made, Settings())
@@ -66,7 +67,7 @@ def test_default_settings_are_within_one_percent() -> None:
 
 def test_acceleration_steps_after_the_papers_filter() -> None:
     """Trapezoidal moves ring every mode; below 100 Hz, where the paper measures, the default is within one percent."""
-    made = simulator("dualemps", "square_trapezoidal", duration=6.25)
+    made = simulator(Machine.read("dualemps"), "square_trapezoidal", duration=6.25)
     wanted = low_passed(simulate(made, Settings(method="gauss", tolerance=1e-8))["point_acceleration"][:, 0], 1e-3)
     found = low_passed(simulate(made, Settings())["point_acceleration"][:, 0], 1e-3)
     assert np.sqrt(((found - wanted) ** 2).mean()) < 0.01 * np.sqrt((wanted**2).mean())
@@ -132,7 +133,7 @@ def test_several_runs_at_once() -> None:
 
 
 def test_several_runs_in_files(tmp_path: Path) -> None:
-    made = simulator("dualemps", "square", duration=0.1, vary={"E": [60e9, 70e9, 80e9]})
+    made = simulator(Machine.read("dualemps"), "square", duration=0.1, vary={"E": [60e9, 70e9, 80e9]})
     result = simulate(made, Settings(step=1e-3, every=0.03))
     assert result.time[-1] == 0.1  # a sample at the end, though 0.03 does not divide it
     for suffix in (".nc", ".csv", ".mat"):
@@ -140,23 +141,25 @@ def test_several_runs_in_files(tmp_path: Path) -> None:
     kept = xarray.open_dataset(tmp_path / "runs.nc")
     assert kept.varied.sel(what="E").values.tolist() == [60e9, 70e9, 80e9]
     assert kept.tau.dims == ("time", "run", "actuator")
-    alone = simulate(simulator("dualemps", "square", settings={"E": 70e9}, duration=0.1), Settings(step=1e-3, every=0.03))
+    alone = simulate(
+        simulator(Machine.read("dualemps", {"E": 70e9}), "square", duration=0.1), Settings(step=1e-3, every=0.03)
+    )
     assert np.allclose(result["point_position"][:, 1], alone["point_position"], rtol=0, atol=1e-9)
 
 
 def test_runs_that_meet_singular_poses_are_computed_alone() -> None:
     """Side by side the Bricard mechanism cannot change its free coordinate; then each run goes its own way."""
     strict = Settings(method="gauss", tolerance=1e-10, every=0.1)
-    together = simulate(simulator("bricard", "fall", duration=1.6, vary={"q1": [0.0, 0.1]}), strict)
-    alone = simulate(simulator("bricard", "fall", duration=1.6), strict)
+    together = simulate(simulator(Machine.read("bricard"), "fall", duration=1.6, vary={"q1": [0.0, 0.1]}), strict)
+    alone = simulate(simulator(Machine.read("bricard"), "fall", duration=1.6), strict)
     assert together.complete and np.array_equal(together["point_position"][:, 0], alone["point_position"])
 
 
 def test_forces_recorded_are_those_of_the_control_law() -> None:
-    motion = simulator("3rrr", "turn").motion
+    motion = simulator(Machine.read("3rrr"), "turn").motion
     assert motion.controller is not None
     motion = replace(motion, controller=replace(motion.controller, sample=0.0), duration=0.05)
-    made = simulator("3rrr", motion)
+    made = simulator(Machine.read("3rrr"), motion)
     result = simulate(made, Settings(method="gauss"))
     assert made.path is not None and motion.controller is not None
     x, xd, _ = made.path(result.time)
@@ -306,7 +309,7 @@ def test_checkpoints_cost_what_is_new(tmp_path: Path, monkeypatch: pytest.Monkey
     found = []
     for duration in (0.5, 1.0):
         keeper = Counted(tmp_path / f"{duration}.nc", "same")
-        made = simulator("dualemps", "square", duration=duration)
+        made = simulator(Machine.read("dualemps"), "square", duration=duration)
         simulate(made, Settings(step=1e-4, every=1e-4), keeper=keeper)
         assert keeper.calls > 10
         assert keeper.samples == (keeper.folder / "samples-0.f64").stat().st_size
@@ -340,7 +343,7 @@ def test_resumed_after_a_change_of_free_coordinates(tmp_path: Path, monkeypatch:
     from supple.storage import Checkpoints
 
     monkeypatch.setattr(module, "PIECE", 0.002)
-    made = simulator("bricard", "fall", duration=10.0)
+    made = simulator(Machine.read("bricard"), "fall", duration=10.0)
     settings = Settings("generalised_alpha", tolerance=1e-7, every=0.02)
 
     def stop(share: float) -> None:
@@ -364,7 +367,7 @@ def test_resumed_after_a_change_of_free_coordinates(tmp_path: Path, monkeypatch:
 
 def test_stiff_bodies_are_sampled_as_they_bend() -> None:
     """Between long steps a deformation of 0.1 um must not ring: samples against steps of 0.1 ms."""
-    made = simulator("five_bar_elastic", "line", settings={"k": "2e6"})
+    made = simulator(Machine.read("five_bar_elastic", {"k": "2e6"}), "line")
     wanted = simulate(made, Settings(step=1e-4, every=1e-3))
     found = simulate(made, Settings())
     elastic = [k for k, kind in enumerate(wanted.kinds) if kind == "elastic"]

@@ -19,9 +19,9 @@ from scipy.linalg import eigh
 pytest.importorskip("skfem")
 pytest.importorskip("meshio")
 
-from supple import pipeline
 from supple.analyses.modes import modes
 from supple.errors import SuppleError
+from supple.machine import Machine
 from supple.model.model import Model
 from supple.robot.bodies.body_files import read_body, write_body
 from supple.robot.link_bodies import flexible_bodies
@@ -61,7 +61,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def model_of(folder: Path, text: str, **settings: Any) -> Model:
     path = folder / "robot.yaml"
     path.write_text(text)
-    return pipeline.load(path, settings)
+    return Machine.read(path, settings).model()
 
 
 def robot(body: str, links: str, point: str = POINT) -> str:
@@ -215,15 +215,15 @@ def test_few_matrices_are_felt(folder: Path) -> None:
     no second order at all."""
     path = folder / "robot.yaml"
     path.write_text(robot(SOLID.replace("craig_bampton", "clamped_free"), "free"))  # shapes that do not twist
-    body, markers = flexible_bodies(pipeline.describe(path))["body"]
+    body, markers = flexible_bodies(Machine.read(path).description)["body"]
     assert [list(s.axis) for s in markers["end"].shortening] == [[1, 0, 0]] and not markers["root"].shortening
     assert [(list(t.first), t.dyad.tolist()) for t in body.shortened] == [
         ([1, 0, 0], [[0] * 3] * 3),
         ([0, 0, 0], [[1, 0, 0], [0] * 3, [0] * 3]),
     ]
-    body, markers = flexible_bodies(pipeline.describe(path, {"stiffening": "none"}))["body"]
+    body, markers = flexible_bodies(Machine.read(path, {"stiffening": "none"}).description)["body"]
     assert not body.shortened and not any(m.shortening for m in markers.values())
-    platform = pipeline.load("gough_stewart_flexible").mechanism
+    platform = Machine.read("gough_stewart_flexible").model().mechanism
     assert platform.platform is not None and not platform.frames[platform.platform].body.shortened
     assert not any(c.first.marker.shortening for c in platform.closures)
 
@@ -231,7 +231,7 @@ def test_few_matrices_are_felt(folder: Path) -> None:
 def test_written_bodies_keep_it(folder: Path) -> None:
     path = folder / "robot.yaml"
     path.write_text(robot(SOLID, "free"))
-    body, markers = flexible_bodies(pipeline.describe(path))["body"]
+    body, markers = flexible_bodies(Machine.read(path).description)["body"]
     write_body(body, markers, folder / "body.npz")
     again, marked = read_body(folder / "body.npz")
     assert again.stiffens and len(again.shortened) == len(body.shortened)

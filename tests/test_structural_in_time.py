@@ -11,7 +11,6 @@ import pytest
 from click.testing import CliRunner
 from robots import build
 
-from supple import pipeline
 from supple.analyses.modes import modes
 from supple.analyses.simulate import simulate
 from supple.backends.program import run
@@ -19,20 +18,21 @@ from supple.backends.stepping.settings import Settings
 from supple.cli.main import main
 from supple.fmu_parts import fmu_parts
 from supple.formulations.least_constraint.leg_program import leg_program
+from supple.machine import GALLERY, Machine
 from supple.model.algebra import null_space
 from supple.model.posture import posture
 from supple.model.structural import viscous_equivalent
 from supple.simulation.simulator import Simulator, simulator
 
-DELTA = pipeline.GALLERY / "delta.yaml"
+DELTA = GALLERY / "delta.yaml"
 HELD = "drive: {leg/q3: prescribed}\nduration: 0.3 s"
 
 
 def struck(tmp_path: Path, **options: Any) -> tuple[Simulator, Any]:
     """gough_stewart with held legs, all its modes moving at once by a little, and the modes."""
     (tmp_path / "held.yaml").write_text(HELD)
-    made = simulator("gough_stewart", tmp_path / "held.yaml", settings={"gravity": 0.0}, **options)
-    found = modes(pipeline.load("gough_stewart", {"gravity": 0.0}))
+    made = simulator(Machine.read("gough_stewart", {"gravity": 0.0}), tmp_path / "held.yaml", **options)
+    found = modes(Machine.read("gough_stewart", {"gravity": 0.0}).model())
     v = 1e-5 * found.shapes.sum(axis=1)
     return replace(made, runs=(replace(made.runs[0], v=v),)), found
 
@@ -101,7 +101,7 @@ def test_bodies_of_different_loss_share_it_as_the_modes_do(free: bool) -> None:
 
 
 def test_a_robot_without_loss_factors_has_no_equivalent() -> None:
-    model = pipeline.load("five_bar")
+    model = Machine.read("five_bar").model()
     assert viscous_equivalent(model, np.zeros(model.mechanism.nq)) is None
 
 
@@ -115,7 +115,7 @@ def test_the_command_says_what_was_done() -> None:
 
 
 def test_an_fmu_has_the_damping_of_the_robot_with_free_actuators() -> None:
-    model = pipeline.load("gough_stewart")
+    model = Machine.read("gough_stewart").model()
     parts = fmu_parts(model, passes=("fold", "signs"))
     found = viscous_equivalent(model, np.array(parts.start))
     assert found is not None

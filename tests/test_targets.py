@@ -28,8 +28,7 @@ from supple.expr.function import Function, function, symbols
 from supple.expr.node import cos, named, neg, sign, sin, sqrt
 from supple.expr.passes import optimise
 from supple.formulations.least_constraint.articulated import forward_model, inverse_model
-from supple.pipeline import describe
-from supple.robot.assemble import assemble
+from supple.machine import Machine
 
 TOLERANCE = 1e-11
 MODELS = ["dualemps inverse", "3rrr forward", "gough_stewart forward", "odd"]
@@ -67,7 +66,7 @@ def package(model: str) -> Package:
         kept = {key: np.nan_to_num(y, posinf=1.0, neginf=-1.0) for key, y in made.expected.items()}
         return dataclasses.replace(made, expected=kept)  # infinity is computed, but no self-test expects it
     robot, kind = model.split()
-    f = {"inverse": inverse_model, "forward": forward_model}[kind](assemble(describe(robot)))
+    f = {"inverse": inverse_model, "forward": forward_model}[kind](Machine.read(robot).mechanism())
     return packed(optimise(f, ("fold", "share", "signs")).function if kind == "inverse" else f, robot, kind)
 
 

@@ -10,7 +10,7 @@ from robots import build, frequencies
 
 from supple.analyses.modes import modes
 from supple.errors import SuppleError
-from supple.pipeline import load
+from supple.machine import Machine
 from supple.robot.assemble import assemble
 from supple.robot.reader import describe_text
 
@@ -136,7 +136,7 @@ def test_a_pose_of_the_command_line_takes_units(tmp_path: Path) -> None:
         "space: planar\nlinks:\n  arm: {parent: base, joint: revolute, q: a, body: {rigid: {mass: 1}}}\n"
         "  rail: {parent: arm, joint: prismatic, axis: x, q: s, body: {rigid: {mass: 1}}}\nactuators: {a: {}, s: {}}\n"
     )
-    mechanism = load(path).mechanism
+    mechanism = Machine.read(path).model().mechanism
     given = pose_values(None, _Option(), ("a=90 deg", "s=25 mm"))  # type: ignore[arg-type]
     assert pose_numbers(mechanism, given) == {"a": pytest.approx(np.pi / 2), "s": pytest.approx(0.025)}
     with pytest.raises(SuppleError, match="--at s: must be a length"):

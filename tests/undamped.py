@@ -7,9 +7,9 @@ from pathlib import Path
 
 import numpy as np
 
-from supple import pipeline
 from supple.analyses.simulate import simulate
 from supple.backends.stepping.settings import Settings
+from supple.machine import GALLERY, Machine
 from supple.motion.description import Motion
 from supple.motion.trajectory import Trajectory
 from supple.results import Simulation
@@ -29,7 +29,7 @@ HANGING = "  hanging: {arm1/q1: -74 deg, arm1/q2: -14 deg, arm2/q1: -94 deg, arm
 
 def undamped(robot: str, folder: Path) -> Path:
     """A copy of a gallery file without damping and friction; the five-bar stands in a vertical plane."""
-    text = (pipeline.GALLERY / f"{robot}.yaml").read_text(encoding="utf-8")
+    text = (GALLERY / f"{robot}.yaml").read_text(encoding="utf-8")
     for old, new in LOSSES[robot]:
         assert old in text, f"{robot} has no {old!r}"
         text = text.replace(old, new)
@@ -55,7 +55,9 @@ class Case:
         path = Trajectory.held(names, list(pose.values()), end) if self.held else None
         drives = dict.fromkeys(names, "prescribed" if self.held else "torque")
         motion = Motion("free", "", "joints", None, self.assembly, pose, {}, path, None, None, None, drives, end)  # type: ignore[arg-type]
-        return simulator(undamped(self.robot, folder), motion, start="undeformed" if self.held else "equilibrium")
+        return simulator(
+            Machine.read(undamped(self.robot, folder)), motion, start="undeformed" if self.held else "equilibrium"
+        )
 
 
 CASES = {

@@ -6,7 +6,6 @@ It rests on the same plant as a simulation: states are the free coordinates and 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from contextlib import nullcontext
 from dataclasses import replace
 from typing import Any
 
@@ -15,15 +14,16 @@ import numpy as np
 from supple.backends.stepping.plant import Place, Plant
 from supple.backends.targets.fmu import Coordinate, FmuParts, Observed, Quantity
 from supple.errors import SuppleError
-from supple.expr.function import Array, Function, function, kept_parameters, symbols
+from supple.expr.function import Array, Function, function, symbols
 from supple.expr.passes import optimise
 from supple.formulations.record import Equations
+from supple.machine import Kept
 from supple.model.equilibrium import equilibrium
 from supple.model.model import Model
 from supple.model.posture import posture
 from supple.model.structural import viscous_equivalent
 from supple.robot.mechanism import Mechanism
-from supple.simulation.plants import Kept, plant
+from supple.simulation.plants import plant
 
 _FORCE = {"m": "N", "rad": "N.m"}
 # A displacement and a rate that matter, for tolerances: joints, elastic coordinates
@@ -48,8 +48,7 @@ def fmu_parts(
     """
     mechanism = model.mechanism
     q, tau = _rest(model, posture(model, at, assembly))
-    with kept_parameters(kept.symbols) if kept else nullcontext():
-        outputs = _outputs(kept.equations if kept else model.equations)
+    outputs = _outputs(kept.equations if kept else model.equations)
     equivalent = viscous_equivalent(model, q) if structural else None
     made = plant(model if equivalent is None else model.damped(equivalent.D), q, loads=True, kept=kept, passes=passes)
     motion = made.accelerations or made.tree

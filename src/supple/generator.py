@@ -4,34 +4,29 @@ from __future__ import annotations
 
 import tempfile
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from supple import pipeline
 from supple.backends.c_source import source
 from supple.backends.compiler import find_compiler, portable_library
 from supple.backends.interpreter import interpret
 from supple.backends.package import Package, Signal
 from supple.backends.targets.fmu import write_fmu
-from supple.errors import SuppleError
-from supple.expr.function import Array, Function, kept_parameters
-from supple.expr.node import symbol
+from supple.expr.function import Array, Function, with_parameters
 from supple.expr.passes import Optimised, Stage, optimise
 from supple.expr.program import Program
 from supple.fmu_parts import fmu_parts
 from supple.formulations.lagrange_dalembert import reduced_names
 from supple.formulations.least_constraint.composite import independent_names
 from supple.formulations.least_constraint.leg_program import leg_program
-from supple.formulations.newton_euler import newton_euler
 from supple.formulations.record import Unsupported
+from supple.machine import USUAL, Machine
 from supple.models import builder, derivative, parametrised, with_rates_solved
-from supple.robot.assemble import assemble
 from supple.robot.mechanism import Mechanism
-from supple.simulation.plants import Kept
 
 
 @dataclass(frozen=True)
@@ -43,34 +38,29 @@ class Generated:
 
 
 def generate(
-    robot: str | Path,
+    robot: Machine,
     model: str,
-    settings: Mapping[str, Any] | None = None,
-    keep: Sequence[str] = (),
+    *,
     wrt: str | None = None,
     solve_rates: bool = False,
     report: Callable[[Stage], None] = lambda stage: None,
-    formulation: str = "newton_euler",
+    formulation: str = USUAL,
 ) -> Generated:
-    """The named model of a robot, optimised.
+    """The named model of a robot, optimised; parameters that the robot keeps are inputs.
 
-    Parameters in `keep` stay inputs; `wrt` differentiates along an input; `solve_rates` computes the rates of passive
-    joints inside instead of taking them from v; `report` hears of every stage of the optimiser; `formulation` derives it."""
+    `wrt` differentiates along an input; `solve_rates` computes the rates of passive joints inside instead of taking them
+    from v; `report` hears of every stage of the optimiser; `formulation` derives it."""
     build = builder(model, formulation)
-    values = kept_values(robot, settings or {}, keep)
-    symbols = np.array([symbol(name) for name in keep], dtype=object)
-    changed = {**(settings or {}), **dict(zip(keep, symbols, strict=True))}
-    with kept_parameters(symbols):
-        mechanism = assemble(pipeline.describe(robot, changed))
-        f = build(mechanism)
-        if solve_rates:
-            f = with_rates_solved(f, mechanism)
-        if wrt is not None:
-            f = derivative(f, wrt)
+    mechanism = robot.mechanism()
+    f = with_parameters(build(mechanism), robot.symbols)
+    if solve_rates:
+        f = with_rates_solved(f, mechanism)
+    if wrt is not None:
+        f = derivative(f, wrt)
     made = optimise(f, report=report)
-    package = packed(mechanism, model, made.function, keep, values, formulation)
-    shared = formulation == "newton_euler" and model in ("inverse", "forward")
-    if shared and not keep and wrt is None and not solve_rates:
+    package = packed(robot, model, made.function, formulation)
+    shared = formulation == USUAL and model in ("inverse", "forward")
+    if shared and not robot.keep and wrt is None and not solve_rates:
         package = replace(package, program=shared_legs(mechanism, model == "forward"))
     return Generated(package, made)
 
@@ -85,23 +75,10 @@ def shared_legs(mechanism: Mechanism, forward: bool) -> Program | None:
     return replace(program, **parts)  # type: ignore[arg-type]
 
 
-def export_fmu(
-    robot: str | Path,
-    folder: Path,
-    settings: Mapping[str, Any] | None = None,
-    keep: Sequence[str] = (),
-    version: str = "2.0",
-    structural: str = "viscous",
-) -> Path:
-    """The path of an FMU of a robot; kept parameters can be set in it; `structural` as for a simulation."""
-    model, kept = pipeline.load(robot, settings), None
-    if keep:
-        values = kept_values(robot, settings or {}, keep)
-        symbols = np.array([symbol(name) for name in keep], dtype=object)
-        with kept_parameters(symbols):
-            mechanism = assemble(pipeline.describe(robot, {**(settings or {}), **dict(zip(keep, symbols, strict=True))}))
-            kept = Kept(newton_euler(mechanism), symbols, tuple(values))
-    return write_fmu(fmu_parts(model, kept=kept, structural=structural == "viscous"), folder, version=version)
+def export_fmu(robot: Machine, folder: Path, *, version: str = "2.0", structural: str = "viscous") -> Path:
+    """The path of an FMU of a robot; parameters that it keeps can be set in it; `structural` as for a simulation."""
+    parts = fmu_parts(robot.model(), kept=robot.kept(), structural=structural == "viscous")
+    return write_fmu(parts, folder, version=version)
 
 
 def compiled_size(f: Function) -> tuple[float, int] | None:
@@ -117,25 +94,13 @@ def compiled_size(f: Function) -> tuple[float, int] | None:
         return time.perf_counter() - start, made.stat().st_size
 
 
-def kept_values(robot: str | Path, settings: Mapping[str, Any], keep: Sequence[str]) -> list[float]:
-    """The numbers that kept parameters have by default; an unknown one is an error."""
-    description = pipeline.describe(robot, settings)
-    for name in keep:
-        if name not in description.parameters:
-            known = ", ".join(description.parameters) or "none"
-            raise SuppleError(f"{description.robot.name} has no parameter {name!r} to keep; it has: {known}")
-    return [float(description.parameters[name].number) for name in keep]
-
-
-def packed(
-    mechanism: Mechanism, model: str, f: Function, keep: Sequence[str], values: list[float],
-    formulation: str = "newton_euler",
-) -> Package:  # fmt: skip
+def packed(robot: Machine, model: str, f: Function, formulation: str = USUAL) -> Package:
     """A model with the names and units of its signals, and a sample to check it by."""
+    mechanism, keep = robot.mechanism(), robot.keep
     independent = _INDEPENDENT[formulation](mechanism) if model == "mass" else []
     inputs = tuple(_signal(mechanism, name, array, keep) for name, array in f.inputs.items())
     outputs = tuple(_signal(mechanism, name, array, keep, independent) for name, array in f.outputs.items())
-    sample = _sample(mechanism, f, values)
+    sample = _sample(mechanism, f, robot.values)
     about = (builder(model, formulation).__doc__ or "").strip().splitlines()[0]
     return Package(mechanism.name, model, about, f, inputs, outputs, sample, interpret(f)(**sample))
 
@@ -206,7 +171,7 @@ def _labels(mechanism: Mechanism, name: str, keep: Sequence[str]) -> tuple[list[
     return [], []
 
 
-def _sample(mechanism: Mechanism, f: Function, values: list[float]) -> dict[str, Any]:
+def _sample(mechanism: Mechanism, f: Function, values: Sequence[float]) -> dict[str, Any]:
     """A state with no special numbers in it: near the assembly guess, everything moving a little."""
     rng = np.random.default_rng(7)
     sample = {name: rng.uniform(-1, 1, array.shape) for name, array in f.inputs.items()}

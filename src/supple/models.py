@@ -14,8 +14,8 @@ import numpy as np
 
 from supple.errors import SuppleError
 from supple.expr.derivative import differentiate, pull_back, push_forward
-from supple.expr.function import Array, Function, function, kept_parameters
-from supple.expr.node import Expr, symbol
+from supple.expr.function import Array, Function, function
+from supple.expr.node import Expr, parameter
 from supple.expr.substitution import substituted
 from supple.formulations import lagrange, lagrange_dalembert, platform_eliminated, scdd
 from supple.formulations.erls import erls
@@ -126,8 +126,7 @@ def linear(mechanism: Mechanism, *, derive: Derive = newton_euler) -> Function:
 def regressor(mechanism: Mechanism) -> Function:
     """Y of f = Y theta: forces linear in inertial, stiffness, damping and friction parameters (identification model)."""
     spread, theta, _ = parametrised(mechanism)
-    with kept_parameters(theta):
-        f = newton_euler(spread).forces
+    f = newton_euler(spread).forces
     still = dict.fromkeys(f.inputs["lam"].ravel(), 0) | dict.fromkeys(f.inputs["w"].ravel(), 0)
     total = substituted(f.outputs["f"] + f.outputs["coulomb"], still)
     inputs = {k: f.inputs[k] for k in ("q", "v", "a", "g")}
@@ -251,13 +250,12 @@ def with_rates_solved(f: Function, mechanism: Mechanism) -> Function:
 
 def parametrised(mechanism: Mechanism) -> tuple[Mechanism, Array, list[str]]:
     """The mechanism with a symbol for every parameter forces are linear in, those symbols, and their names."""
-    theta: list[Expr] = []
+    theta: list[Expr] = []  # a family
     names: list[str] = []
 
     def new(name: str) -> Expr:
         names.append(name)
-        theta.append(symbol(name))
-        return theta[-1]
+        return parameter(name, theta)
 
     frames = []
     for frame in mechanism.frames:

@@ -9,12 +9,12 @@ from typing import Any
 from rich.console import Console
 from rich.table import Table
 
-from supple import pipeline
 from supple.analyses.check import check
 from supple.analyses.modes import modes
 from supple.analyses.simulate import simulate
 from supple.backends.compiler import find_compiler
 from supple.errors import SuppleError
+from supple.machine import Machine, locate
 from supple.results import Simulation
 from supple.simulation.simulator import simulator
 from supple.storage import save
@@ -37,7 +37,8 @@ def tour(folder: Path, quiet: bool = False) -> dict[str, Any]:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise SuppleError(f"{folder}: cannot be made: {error.strerror}") from error
-    model = pipeline.load("dualemps")
+    machine = Machine.read("dualemps")
+    model = machine.model()
     report = check(model, POSE)
     result = modes(model, POSE, count=6)
     picture = draw_mode(result, 3, folder / "mode3.png")
@@ -45,9 +46,9 @@ def tour(folder: Path, quiet: bool = False) -> dict[str, Any]:
     data = folder / "modes.json"
     data.write_text(json.dumps(result.to_json(), indent=2), encoding="utf-8")
     robot = folder / "dualemps.yaml"
-    robot.write_text(pipeline.locate("dualemps").read_text(encoding="utf-8"), encoding="utf-8")
+    robot.write_text(locate("dualemps").read_text(encoding="utf-8"), encoding="utf-8")
     files = [picture, film, data, robot]
-    moved = _simulated(folder)
+    moved = _simulated(machine, folder)
     if moved is not None:
         files += [folder / "circle.nc", folder / "circle.png"]
     if not quiet:
@@ -66,11 +67,11 @@ def tour(folder: Path, quiet: bool = False) -> dict[str, Any]:
     }
 
 
-def _simulated(folder: Path) -> Simulation | None:
+def _simulated(machine: Machine, folder: Path) -> Simulation | None:
     """The paper's second trajectory, a circle; None where there is no C compiler."""
     if find_compiler() is None:
         return None
-    result = simulate(simulator("dualemps", "circle"))
+    result = simulate(simulator(machine, "circle"))
     save(result, folder / "circle.nc")
     plot_simulation(result, folder / "circle.png")
     return result

@@ -12,6 +12,7 @@ from supple.cli.options import assembly_option, at_option, json_option, pose_num
 from supple.errors import SuppleError
 
 if TYPE_CHECKING:
+    from supple.machine import Machine
     from supple.model.model import Model
     from supple.results import Simulation
     from supple.robot.quantity import Value
@@ -35,19 +36,20 @@ def compare(
     motion: str | None, tol: tuple[float, ...], duration: float | None, no_time: bool, plot: Path | None, as_json: bool,
 ) -> None:  # fmt: skip
     """Formulations side by side: matrices, forces, frequencies, how they differ, and what they cost."""
-    from supple import pipeline
     from supple.analyses.compare import compare as run
+    from supple.machine import FORMULATIONS, Machine
 
-    unknown = [name for name in only if name not in pipeline.FORMULATIONS]
+    unknown = [name for name in only if name not in FORMULATIONS]
     if unknown:
-        raise SuppleError(f"there is no formulation {unknown[0]!r}; choose one of {', '.join(pipeline.FORMULATIONS)}")
-    first = next(iter(pipeline.FORMULATIONS))
-    names = [n for n in pipeline.FORMULATIONS if not only or n in only or n == first]
-    models = {name: _loaded(robot, settings, name) for name in names}
+        raise SuppleError(f"there is no formulation {unknown[0]!r}; choose one of {', '.join(FORMULATIONS)}")
+    first = next(iter(FORMULATIONS))
+    names = [n for n in FORMULATIONS if not only or n in only or n == first]
+    machine = Machine.read(robot, settings)
+    models = {name: _loaded(machine, name) for name in names}
     reference = models[first]
     assert not isinstance(reference, str)
     taken = [name for name, model in models.items() if not isinstance(model, str)]
-    motions = None if motion is None else _motions(robot, settings, motion, taken, tol, duration)
+    motions = None if motion is None else _motions(machine, motion, taken, tol, duration)
     result = run(
         models, pose_numbers(reference.mechanism, at), assembly=assembly, generated=_generated(models), timed=not no_time,
         motions=motions,
@@ -66,14 +68,14 @@ def compare(
         click.echo(f"drawn in {plot}")
 
 
-def _loaded(robot: str, settings: dict[str, str], formulation: str) -> Model | str:
+def _loaded(robot: Machine, formulation: str) -> Model | str:
     """The robot by a formulation, or why it does not take it."""
-    from supple import pipeline
+    from supple.machine import FORMULATIONS
 
-    if formulation == next(iter(pipeline.FORMULATIONS)):
-        return pipeline.load(robot, settings, formulation=formulation)
+    if formulation == next(iter(FORMULATIONS)):
+        return robot.model(formulation)
     try:
-        return pipeline.load(robot, settings, formulation=formulation)
+        return robot.model(formulation)
     except SuppleError as reason:
         return str(reason)
 
@@ -93,23 +95,19 @@ def _generated(models: dict[str, Model | str]) -> dict[str, int]:
 
 
 def _motions(
-    robot: str, settings: dict[str, str], motion: str, formulations: list[str], tolerances: tuple[float, ...],
-    duration: float | None,
+    robot: Machine, motion: str, formulations: list[str], tolerances: tuple[float, ...], duration: float | None
 ) -> dict[str, list[Simulation] | str]:  # fmt: skip
     """A motion by each formulation at every tolerance, loosest first, or why a formulation does not integrate it."""
-    from supple import pipeline
     from supple.analyses.simulate import simulate
     from supple.backends.stepping.settings import Settings
-    from supple.motion.reader import read_motion
     from supple.simulation.simulator import simulator
 
-    description = pipeline.describe(robot, settings)
-    read = read_motion(description, motion, pipeline.point_at_home(description), duration)
+    read = robot.motion(motion, duration)
     made: dict[str, list[Simulation] | str] = {}
     wanted = sorted(tolerances, reverse=True)
     for name in formulations:
         try:
-            own = simulator(robot, read, settings=settings, formulation=name, duration=duration)
+            own = simulator(robot, read, formulation=name, duration=duration)
             usual = own.scaled(Settings()).tolerance
             wanted = wanted or [usual, usual / 10, usual / 100]  # those of the first, for all
             made[name] = [simulate(own, Settings(tolerance=tol)) for tol in wanted]

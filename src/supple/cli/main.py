@@ -91,11 +91,11 @@ def main() -> None:
 @json_option
 def robots(as_json: bool) -> None:
     """List the robots of the gallery."""
-    from supple import pipeline
+    from supple.machine import Machine, gallery
 
     rows = []
-    for name in pipeline.gallery():
-        robot = pipeline.describe(name).robot
+    for name in gallery():
+        robot = Machine.read(name).description.robot
         about = " ".join(robot.about.split())
         rows.append({"name": name, "space": robot.space, "about": about, "motions": list(robot.motions)})
     if as_json:
@@ -114,10 +114,10 @@ def robots(as_json: bool) -> None:
 @json_option
 def check(robot: str, settings: dict[str, str], at: dict[str, Value], assembly: str | None, as_json: bool) -> None:
     """Read a robot file and report its bodies, coordinates, mobility and overconstraint."""
-    from supple import pipeline
     from supple.analyses.check import check as run
+    from supple.machine import Machine
 
-    model = pipeline.load(robot, settings)
+    model = Machine.read(robot, settings).model()
     report = run(model, pose_numbers(model.mechanism, at), assembly=assembly)
     if as_json:
         print_json(report.to_json())
@@ -152,10 +152,10 @@ def modes(
     loads: tuple[str, ...], plot: Path | None, mode: int, formulation: str, as_json: bool,
 ) -> None:  # fmt: skip
     """Natural frequencies, damping ratios and mode shapes at a pose."""
-    from supple import pipeline
     from supple.analyses.modes import modes as run
+    from supple.machine import Machine
 
-    model, wrenches = pipeline.load(robot, settings, formulation=formulation), _loads(loads)
+    model, wrenches = Machine.read(robot, settings).model(formulation), _loads(loads)
     most = max(count, mode if plot else 1)
     result = run(model, pose_numbers(model.mechanism, at), free=free, count=most, assembly=assembly, loads=wrenches)
     if plot is not None:
@@ -227,12 +227,13 @@ def count(
     """Count the operations of generated models, as derived and after every optimiser pass."""
     from supple.generator import compiled_size
     from supple.generator import generate as run
+    from supple.machine import Machine
 
     names = [model] if model else ["mass", "inverse", "forward"]
-    made = []
+    machine, made = Machine.read(robot, settings).keeping(keep), []
     for name in names:
         with _progress(f"{robot} {name}") as report:
-            made.append(run(robot, name, settings, keep, derivative, solve_rates, report, formulation))
+            made.append(run(machine, name, wrt=derivative, solve_rates=solve_rates, report=report, formulation=formulation))
     if as_json:
         found = [{"robot": m.package.robot, "model": m.package.model, **m.package.counts()} for m in made]
         print_json(found[0] if model else found)
@@ -261,22 +262,23 @@ def generate(
 ) -> None:  # fmt: skip
     """Write a model as source code that checks itself and needs nothing else."""
     from supple.backends.targets import TARGETS
+    from supple.generator import export_fmu
     from supple.generator import generate as run
+    from supple.machine import Machine
 
     if target == "fmu":
-        from supple.generator import export_fmu
-
         if model not in (None, "forward") or derivative or solve_rates:
             raise SuppleError("an FMU holds the whole robot; leave out --model, --derivative and --solve-rates")
-        path = export_fmu(robot, output, settings, keep, fmi, structural)
+        path = export_fmu(Machine.read(robot, settings).keeping(keep), output, version=fmi, structural=structural)
         print_json({"robot": robot, "target": "fmu", "files": [str(path)]}) if as_json else click.echo(f"wrote {path}")
         return
     if target not in TARGETS:
         raise SuppleError(f"there is no target {target!r}; choose one of {', '.join([*TARGETS, 'fmu'])}")
     if model is None:
         raise SuppleError(f"say which model: --model with one of {_MODELS}")
+    machine = Machine.read(robot, settings).keeping(keep)
     with _progress(f"{robot} {model}") as report:
-        made = run(robot, model, settings, keep, derivative, solve_rates, report, formulation)
+        made = run(machine, model, wrt=derivative, solve_rates=solve_rates, report=report, formulation=formulation)
     files = TARGETS[target](made.package, output)
     if as_json:
         counts = made.package.counts()
@@ -291,9 +293,9 @@ def generate(
 @main.command()
 def schema() -> None:
     """Print the JSON schema of robot files, for editors that complete keys."""
-    from supple.robot.description import Robot
+    from supple.robot.description import RobotFile
 
-    print_json({"$schema": "https://json-schema.org/draft/2020-12/schema", **Robot.model_json_schema(by_alias=True)})
+    print_json({"$schema": "https://json-schema.org/draft/2020-12/schema", **RobotFile.model_json_schema(by_alias=True)})
 
 
 @main.command()
@@ -331,11 +333,11 @@ def bodies(robot: str, settings: dict[str, str], files: dict[str, str], as_json:
     """Plates, finite-element bodies and reduced beams: frequencies kept, and what the reduction lost."""
     from dataclasses import asdict
 
-    from supple import pipeline
+    from supple.machine import Machine
     from supple.robot.bodies.body_files import write
     from supple.robot.link_bodies import flexible_bodies
 
-    found = flexible_bodies(pipeline.describe(robot, settings))
+    found = flexible_bodies(Machine.read(robot, settings).description)
     for name, file in files.items():
         if name not in found:
             raise SuppleError(f"--write {name}: there is no such flexible body; there are: {', '.join(found) or 'none'}")

@@ -15,6 +15,7 @@ from supple.cli.options import json_option, named_values, print_json, remark, se
 from supple.errors import SuppleError
 
 if TYPE_CHECKING:
+    from supple.machine import Machine
     from supple.motion.description import Controller, Motion
     from supple.results import Simulation
     from supple.simulation.simulator import Simulator
@@ -100,18 +101,19 @@ def simulate(
 ) -> None:  # fmt: skip
     """Simulate a motion of a robot over time."""
     from supple.backends.stepping.settings import Settings
+    from supple.machine import Machine
 
     _writable(output, plot)
     if tol is not None and not tol > 0:
         raise SuppleError(f"--tol {tol:g}: must be above zero")
     chosen = Settings(method, tol or 0.0, step or 0.0, rho=rho, every=every, cutoff=cutoff)
-    motion = motion or _only_motion(robot, settings)
+    machine = Machine.read(robot, settings)
+    motion = motion or _only_motion(machine)
     with _bar(f"{robot} {motion}") as report:
         made = _made(
-            robot,
+            machine,
             motion,
             controller,
-            settings,
             duration,
             start,
             rigid,
@@ -151,14 +153,16 @@ def inverse(
 ) -> None:  # fmt: skip
     """Forces and torques that make the actuators follow a motion, and how the bodies bend."""
     from supple.backends.stepping.settings import Settings
+    from supple.machine import Machine
 
     _writable(output, plot)
     if tol is not None and not tol > 0:
         raise SuppleError(f"--tol {tol:g}: must be above zero")
-    motion = motion or _only_motion(robot, settings)
+    machine = Machine.read(robot, settings)
+    motion = motion or _only_motion(machine)
     with _bar(f"{robot} {motion}") as report:
         still = "equilibrium"
-        made = _made(robot, motion, None, settings, duration, still, rigid, formulation, {}, True, structural)
+        made = _made(machine, motion, None, duration, still, rigid, formulation, {}, True, structural)
         method = "quasi_static" if quasi_static else "radau"
         chosen = Settings(method, tol or 0.0, every if quasi_static else 0.0, every=every)
         result = _run(made, chosen, None, None, False, report)
@@ -169,11 +173,9 @@ def inverse(
     _show(result, output, plot, as_json)
 
 
-def _only_motion(robot: str, settings: dict[str, str]) -> str:
+def _only_motion(robot: Machine) -> str:
     """The name of the robot's motion, if there is one only."""
-    from supple import pipeline
-
-    description = pipeline.describe(robot, settings).robot
+    description = robot.description.robot
     if len(description.motions) != 1:
         known = ", ".join(description.motions)
         choice = f"it has: {known}" if known else "its file has none; name a file (.yaml, .csv)"
@@ -182,16 +184,13 @@ def _only_motion(robot: str, settings: dict[str, str]) -> str:
 
 
 def _made(
-    robot: str, motion: str, controller: str | None, settings: dict[str, str], duration: float | None, start: str,
+    robot: Machine, motion: str, controller: str | None, duration: float | None, start: str,
     rigid: bool, formulation: str, vary: dict[str, str], prescribed: bool = False, structural: str = "viscous",
     loops: str | None = None,
 ) -> Simulator:  # fmt: skip
-    from supple import pipeline
-    from supple.motion.reader import read_motion
     from supple.simulation.simulator import simulator
 
-    description = pipeline.describe(robot, settings)
-    read = read_motion(description, motion, pipeline.point_at_home(description), duration)
+    read = robot.motion(motion, duration)
     if prescribed:
         if read.path is None:
             raise SuppleError(f"{read.name!r} has no path of the actuators, platform or a point to follow")
@@ -200,7 +199,7 @@ def _made(
         read = _controlled(read, controller)
     values = {name: _values(name, text) for name, text in vary.items()}
     return simulator(
-        robot, read, settings=settings, formulation=formulation, rigid=rigid, duration=duration, start=start, vary=values,
+        robot, read, formulation=formulation, rigid=rigid, duration=duration, start=start, vary=values,
         loops=loops, structural=structural,
     )  # fmt: skip
 

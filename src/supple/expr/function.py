@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
-from contextvars import ContextVar
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -13,7 +11,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from supple.expr.node import ARITHMETIC, Expr, Scalar, symbol
+from supple.expr.node import ARITHMETIC, Expr, Scalar, parameter, symbol
 
 Array = npt.NDArray[Any]
 
@@ -50,7 +48,9 @@ def topological(roots: Iterable[Scalar]) -> list[Expr]:
 
 @dataclass(frozen=True)
 class Function:
-    """Named outputs (object arrays of expressions) of named inputs (object arrays of symbols)."""
+    """Named outputs (object arrays of expressions) of named inputs (object arrays of symbols).
+
+    Parameters that the outputs depend on, and their families, are its input `p`, whether they were named or not."""
 
     name: str
     inputs: Mapping[str, Array]
@@ -59,8 +59,11 @@ class Function:
     def __post_init__(self) -> None:
         known = set(self.input_symbols())
         free = [n for n in self.nodes if n.op == "symbol" and n not in known]
+        unknown = [n for n in free if n.family is None]
+        if unknown:
+            raise ValueError(f"function {self.name}: {unknown[0]} is used but is not an input")
         if free:
-            raise ValueError(f"function {self.name}: {free[0]} is used but is not an input")
+            object.__setattr__(self, "inputs", {**self.inputs, "p": _with_families(self.inputs.get("p"), free)})
 
     def input_symbols(self) -> Iterator[Expr]:
         for array in self.inputs.values():
@@ -86,28 +89,36 @@ class Function:
         return sum(self.counts[op] for op in ARITHMETIC)
 
 
-_parameters: ContextVar[Array | None] = ContextVar("parameters", default=None)
+def _with_families(already: Array | None, members: Iterable[Expr]) -> Array:
+    """Inputs `p` that hold the families of these parameters too, the eldest first."""
+    families = {id(x.family): x.family for x in members if x.family is not None}
+    eldest = sorted(families.values(), key=lambda family: family[0].serial)
+    return _vector([*([] if already is None else already.ravel()), *(x for family in eldest for x in family)])
 
 
-@contextmanager
-def kept_parameters(symbols: Array) -> Iterator[None]:
-    """Functions made inside have these symbols, and those kept already, as an additional input `p`."""
-    already = _parameters.get()
-    every = symbols if already is None else np.concatenate([already, symbols])
-    token = _parameters.set(every if every.size else None)
-    try:
-        yield
-    finally:
-        _parameters.reset(token)
+def _vector(entries: Iterable[Scalar]) -> Array:
+    """An object array of scalars."""
+    listed = list(entries)
+    made = np.empty(len(listed), dtype=object)
+    made[:] = listed
+    return made
+
+
+def parameters(names: Iterable[str]) -> Array:
+    """A family of new parameters."""
+    family: list[Expr] = []
+    return _vector([parameter(name, family) for name in names])
 
 
 def function(name: str, inputs: Mapping[str, Any], outputs: Mapping[str, Any]) -> Function:
-    """A Function from anything array-like, with the kept parameters among its inputs."""
-    kept = _parameters.get()
-    if kept is not None:
-        inputs = {**inputs, "p": kept}
+    """A Function from anything array-like."""
 
     def arrays(named: Mapping[str, Any]) -> dict[str, Array]:
         return {key: np.asarray(value, dtype=object) for key, value in named.items()}
 
     return Function(name, arrays(inputs), arrays(outputs))
+
+
+def with_parameters(f: Function, p: Array) -> Function:
+    """The Function with these parameters as its input `p` even if nothing depends on them."""
+    return f if "p" in f.inputs or not p.size else Function(f.name, {**f.inputs, "p": p}, f.outputs)

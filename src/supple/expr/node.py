@@ -27,11 +27,12 @@ _RATIONAL_BITS = 512  # beyond this an exact constant is not worth its digits
 class Expr:
     """One node: an operation and its operands (Exprs or numbers), or a named symbol."""
 
-    __slots__ = ("__weakref__", "args", "label", "op", "serial")
+    __slots__ = ("__weakref__", "args", "family", "label", "op", "serial")
     op: str
     args: tuple[Any, ...]
     label: str | None
     serial: int
+    family: list[Expr] | None  # of a symbol that is a parameter: all that belong to it
 
     def __add__(self, other: Scalar) -> Scalar:
         try:
@@ -110,6 +111,7 @@ def _node(op: str, *args: Scalar) -> Expr:
     if found is None:
         found = Expr()
         found.op, found.args, found.label, found.serial = op, args, None, next(_serial)
+        found.family = None
         _nodes[key] = found
     return found
 
@@ -118,6 +120,15 @@ def symbol(name: str) -> Expr:
     """A new independent symbol; two symbols of the same name are different."""
     made = Expr()
     made.op, made.args, made.label, made.serial = "symbol", (name,), name, next(_serial)
+    made.family = None
+    return made
+
+
+def parameter(name: str, family: list[Expr]) -> Expr:
+    """A new symbol that joins a family: what depends on one of them has them all as its input `p` (`expr.function`)."""
+    made = symbol(name)
+    made.family = family
+    family.append(made)
     return made
 
 

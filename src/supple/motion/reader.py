@@ -19,10 +19,9 @@ from supple.motion.trajectory import Trajectory
 from supple.motion.written_paths import Paths
 from supple.motion.written_signals import signal
 from supple.robot import motions as spec
-from supple.robot.assemble import assemble
 from supple.robot.mechanism import Mechanism
 from supple.robot.named_files import files_below
-from supple.robot.reader import Description, read
+from supple.robot.reader import Description
 from supple.robot.skeleton import PLANES
 from supple.robot.structure import structure_problems
 from supple.robot.values import Scope, resolve
@@ -40,18 +39,19 @@ ERROR_GAINS = {"kp": "angular acceleration", "kd": "rate", "ki": "angular jerk"}
 
 
 def read_motion(
-    robot: Description | str | Path, motion: str | Path, at_home: PointAtHome | None = None, duration: float | None = None
-) -> Motion:
+    description: Description, motion: str | Path, mechanism: Mechanism, at_home: PointAtHome | None = None,
+    duration: float | None = None,
+) -> Motion:  # fmt: skip
     """The Motion of a robot: by its name in the robot file, or from a motion file (.yaml) or table (.csv).
 
+    `mechanism`: the robot's, whose joints and points move; it need not be flexible.
     `at_home` says where a point is at home: motions in the space of a point that do not say where they start need it.
     Of a circle no more is made than `duration` (s) asks for."""
-    description = robot if isinstance(robot, Description) else read(Path(robot))
     written = description.robot.motions
     if str(motion) in written:
         tree, path = description.tree, ("motions", str(motion))
         folder = description.folder or Path()
-        return _read(description, written[str(motion)], tree, path, str(motion), folder, at_home, duration)
+        return _read(description, mechanism, written[str(motion)], tree, path, str(motion), folder, at_home, duration)
     file = Path(motion)
     if file.suffix.lower() not in (".yaml", ".yml", ".csv"):
         known = ", ".join(written) or "none"
@@ -61,9 +61,9 @@ def read_motion(
     if not file.is_file():
         raise SuppleError(f"{shown(str(file), most=1000)}: there is no such motion file")
     if file.suffix.lower() == ".csv":
-        return _table_motion(description, file)
+        return _table_motion(description, mechanism, file)
     tree, made = _motion_file(description, file)
-    return _read(description, made, tree, (), file.stem, file.parent, at_home, duration)
+    return _read(description, mechanism, made, tree, (), file.stem, file.parent, at_home, duration)
 
 
 def _motion_file(description: Description, file: Path) -> tuple[Tree, spec.Motion]:
@@ -81,9 +81,8 @@ def _motion_file(description: Description, file: Path) -> tuple[Tree, spec.Motio
     return tree, made
 
 
-def _table_motion(description: Description, file: Path) -> Motion:
+def _table_motion(description: Description, mechanism: Mechanism, file: Path) -> Motion:
     """A CSV table alone: a motion of the joints, or of the platform if its columns are the platform's coordinates."""
-    mechanism = _mechanism(description)
     file = file.resolve() if file.is_symlink() else file
     platform = {c.name for c in mechanism.coordinates if c.kind == "platform"}
     first = next((s for s in read_text_head(file).splitlines() if s.strip() and not s.startswith("#")), "")
@@ -91,7 +90,7 @@ def _table_motion(description: Description, file: Path) -> Motion:
     space: Any = "platform" if columns & platform else "joints"
     given = {"space": space, "csv": file.name, "assembly": _noted_assembly(file)}
     written = spec.Motion.model_construct(**{**spec.Motion().__dict__, **given})
-    return _read(description, written, Tree(shown(str(file), most=1000), {}), (), file.stem, file.parent)
+    return _read(description, mechanism, written, Tree(shown(str(file), most=1000), {}), (), file.stem, file.parent)
 
 
 def _noted_assembly(file: Path) -> str | None:
@@ -107,26 +106,18 @@ def read_text_head(file: Path, most: int = 100_000) -> str:
 
 
 def _read(
-    description: Description, written: spec.Motion, tree: Tree, path: Path_, name: str, folder: Path,
+    description: Description, mechanism: Mechanism, written: spec.Motion, tree: Tree, path: Path_, name: str, folder: Path,
     at_home: PointAtHome | None = None, asked: float | None = None,
 ) -> Motion:  # fmt: skip
     robot = description.robot
     legs = {template: leg.count for template, leg in robot.legs.items()}
     scope = Scope(tree)
-    setting = Setting(_mechanism(description), robot.plane, description.parameters, scope, folder, legs, at_home)
+    setting = Setting(mechanism, robot.plane, description.parameters, scope, folder, legs, at_home)
     with files_below(folder, description.outside):
         made = _Reader(setting, written, path, name).motion(asked)
     if scope.problems or made is None:
         raise RobotFileError(scope.problems)
     return made
-
-
-def _mechanism(description: Description) -> Mechanism:
-    """The robot without its flexibility, which is quicker to assemble; a robot that only bends is taken whole."""
-    try:
-        return assemble(description, rigid=True)
-    except RobotFileError:
-        return assemble(description)
 
 
 class _Reader:

@@ -241,7 +241,7 @@ class Platform(Model):
     rotate: list[Rotation] | Rotation | None = None
 
 
-class Robot(Model):
+class RobotFile(Model):
     """A whole robot file."""
 
     name: Annotated[str, StringConstraints(max_length=80)] = ""

@@ -1,7 +1,11 @@
-"""From a robot file to a `Description`: every problem of the file in one go, each with its line."""
+"""From a robot file to a `Source`, and with values for its parameters to a `Description`.
+
+Every problem of the file is told in one go, each with its line.
+"""
 
 from __future__ import annotations
 
+import hashlib
 import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -11,7 +15,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from supple.errors import RobotFileError, SuppleError, UnlikelyValue
-from supple.robot.description import STIFFENING, Robot
+from supple.robot.description import STIFFENING, RobotFile
 from supple.robot.named_files import is_outside_allowed
 from supple.robot.quantity import Value
 from supple.robot.references import reference_problems
@@ -21,61 +25,77 @@ from supple.robot.yaml_tree import Tree, read_text, read_tree, shown
 
 
 @dataclass(frozen=True)
+class Source:
+    """A robot file as it was read: its records, where each part stands, and its faults of structure."""
+
+    robot: RobotFile
+    tree: Tree
+    faults: tuple[str, ...] = ()
+    folder: Path | None = None  # in which files that the robot file names are looked for
+    outside: bool = False  # whether they may lie outside of it
+    sha256: str = ""
+
+
+@dataclass(frozen=True)
 class Description:
     """A robot file that is well-formed: its records, its parameters, and where each part stands."""
 
-    robot: Robot
+    robot: RobotFile
     parameters: Mapping[str, Value]
     tree: Tree
-    folder: Path | None = None  # in which files that the robot file names are looked for
-    outside: bool = False  # whether they may lie outside of it
+    folder: Path | None = None
+    outside: bool = False
 
 
-def read(path: Path, settings: Mapping[str, Any] | None = None, *, allow_outside: bool = False) -> Description:
-    """The Description of a robot file, with parameters replaced by `settings` (text, numbers or symbols).
-
-    `allow_outside`: files that it names may lie outside its folder."""
-    made = describe_text(read_text(path), shown(str(path), most=1000), settings, path.stem, path.parent)
-    return replace(made, outside=allow_outside or is_outside_allowed())
+def read_source(path: Path, *, allow_outside: bool = False) -> Source:
+    """The Source of a robot file; `allow_outside`: files that it names may lie outside its folder."""
+    made = parse_robot(read_text(path), shown(str(path), most=1000), path.stem)
+    return replace(made, folder=path.parent, outside=allow_outside or is_outside_allowed())
 
 
-def describe_text(
-    text: str,
-    file: str,
-    settings: Mapping[str, Any] | None = None,
-    name: str = "robot",
-    folder: Path | None = None,
-) -> Description:
-    """The Description of a robot file's text: structure, values and references judged together.
-
-    Values that are allowed but that no robot has are warned of (`UnlikelyValue`)."""
+def parse_robot(text: str, file: str, name: str = "robot") -> Source:
+    """The Source of a robot file's text."""
     tree = read_tree(text, file)
     if not isinstance(tree.value, dict):
         raise RobotFileError([f"{file}:1: must hold keys such as space, links and bodies, not {_kind(tree.value)}"])
-    structure = list(tree.problems)
-    robot: Robot | None
+    faults = list(tree.problems)
+    robot: RobotFile | None
     try:
-        robot = Robot.model_validate(tree.value)
+        robot = RobotFile.model_validate(tree.value)
     except ValidationError as error:
-        structure += structure_problems(error, tree)
+        faults += structure_problems(error, tree)
         robot = well_formed(tree, error)
         if robot is None:
-            raise RobotFileError(structure) from error
+            raise RobotFileError(faults) from error
     if not robot.name:
         robot = robot.model_copy(update={"name": name})
-    robot, settings = _stiffening(robot, settings or {}, file)
+    return Source(robot, tree, tuple(faults), sha256=hashlib.sha256(text.encode()).hexdigest())
+
+
+def describe(source: Source, settings: Mapping[str, Any] | None = None) -> Description:
+    """The Description of a robot file with parameters replaced by `settings` (text, numbers or symbols).
+
+    Structure, values and references are judged together. Values that are allowed but that no robot has are warned of
+    (`UnlikelyValue`)."""
+    tree, faults = source.tree, source.faults
+    robot, settings = _stiffening(source.robot, settings or {}, tree.file)
     scope = Scope(tree)
     parameters = parameter_values(robot, scope, settings)
     check_values(robot, parameters, scope)
-    problems = [*structure, *scope.problems, *reference_problems(robot, tree, whole=not structure)]
+    problems = [*faults, *scope.problems, *reference_problems(robot, tree, whole=not faults)]
     if problems:
         raise RobotFileError(problems)
     for said in dict.fromkeys(scope.remarks):
         warnings.warn(said, UnlikelyValue, stacklevel=3)
-    return Description(robot, parameters, tree, folder)
+    return Description(robot, parameters, tree, source.folder, source.outside)
 
 
-def _stiffening(robot: Robot, settings: Mapping[str, Any], file: str) -> tuple[Robot, Mapping[str, Any]]:
+def describe_text(text: str, file: str, settings: Mapping[str, Any] | None = None) -> Description:
+    """The Description of a robot file's text."""
+    return describe(parse_robot(text, file), settings)
+
+
+def _stiffening(robot: RobotFile, settings: Mapping[str, Any], file: str) -> tuple[RobotFile, Mapping[str, Any]]:
     """The robot with `stiffening` as the settings say, and the settings of its parameters."""
     if "stiffening" not in settings or "stiffening" in robot.parameters:
         return robot, settings

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import Any
 
-from supple.robot.description import Body, Leg, Link, Robot
+from supple.robot.description import Body, Leg, Link, RobotFile
 from supple.robot.yaml_tree import Path_, Tree
 
 BASE = ("base", "0")
@@ -22,7 +22,7 @@ class _Place:
     part: Any
 
 
-def reference_problems(robot: Robot, tree: Tree, whole: bool) -> list[str]:
+def reference_problems(robot: RobotFile, tree: Tree, whole: bool) -> list[str]:
     """What refers to nothing, hangs on nothing, or is used by nothing (if the file is `whole`)."""
     made = _References(robot, tree, whole)
     made.check_bodies()
@@ -34,7 +34,7 @@ def reference_problems(robot: Robot, tree: Tree, whole: bool) -> list[str]:
 
 
 class _References:
-    def __init__(self, robot: Robot, tree: Tree, whole: bool) -> None:
+    def __init__(self, robot: RobotFile, tree: Tree, whole: bool) -> None:
         self.robot = robot
         self.hidden = not whole and _misspelt(tree.value)
         self.tree = tree
@@ -169,7 +169,7 @@ def _misspelt(value: dict[str, Any]) -> bool:
     legs = value.get("legs")
     parts = list(legs.values()) if isinstance(legs, dict) else []
     leg_keys = [k for leg in parts if isinstance(leg, dict) for k in leg]
-    return not (value.keys() <= Robot.model_fields.keys() and set(leg_keys) <= Leg.model_fields.keys())
+    return not (value.keys() <= RobotFile.model_fields.keys() and set(leg_keys) <= Leg.model_fields.keys())
 
 
 def _parent(link: Link) -> str:

@@ -11,7 +11,7 @@ from typing import Any, get_args
 from pydantic import BaseModel
 
 from supple.errors import SuppleError
-from supple.robot.description import Parameter, Robot
+from supple.robot.description import Parameter, RobotFile
 from supple.robot.fields import Model, Q
 from supple.robot.plausible import remark
 from supple.robot.quantity import (
@@ -102,7 +102,7 @@ def check_dimension(value: Value, wanted: str) -> None:
 # Parameters -----------------------------------------------------------------------------------------------
 
 
-def parameter_values(robot: Robot, scope: Scope, settings: Mapping[str, Any]) -> dict[str, Value]:
+def parameter_values(robot: RobotFile, scope: Scope, settings: Mapping[str, Any]) -> dict[str, Value]:
     """Values of the named parameters: defaults of the file, replaced by settings, in order of dependence."""
     written = {k: p.value if isinstance(p, Parameter) else p for k, p in robot.parameters.items()}
     raw = scope.tree.value.get("parameters")
@@ -186,7 +186,7 @@ def _setting(name: str, given: Quantity, default: Value, known: Mapping[str, Val
     return value
 
 
-def leg_scope(robot: Robot, name: str, index: int, parameters: Mapping[str, Value], scope: Scope) -> dict[str, Value]:
+def leg_scope(robot: RobotFile, name: str, index: int, parameters: Mapping[str, Value], scope: Scope) -> dict[str, Value]:
     """What values of leg number index+1 may refer to: parameters, i, n, its entry of every varied list."""
     leg = robot.legs[name]
     known = {**parameters, "i": Value(index + 1, None), "n": Value(leg.count, None)}
@@ -208,11 +208,11 @@ def leg_scope(robot: Robot, name: str, index: int, parameters: Mapping[str, Valu
 # All values -----------------------------------------------------------------------------------------------
 
 
-def check_values(robot: Robot, parameters: Mapping[str, Value], scope: Scope) -> None:
+def check_values(robot: RobotFile, parameters: Mapping[str, Value], scope: Scope) -> None:
     """Notes everything wrong with the values of the file, the varied values of every leg included."""
     for key in type(robot).model_fields:
         if key not in ("parameters", "legs"):
-            resolve(getattr(robot, key), parameters, (key,), scope, _rule_of(Robot, key))
+            resolve(getattr(robot, key), parameters, (key,), scope, _rule_of(RobotFile, key))
     for name, leg in robot.legs.items():
         for index in range(leg.count):
             known = leg_scope(robot, name, index, parameters, scope)

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from contextlib import nullcontext
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from supple.backends.stepping.plant import Controlled, Place, Plant, plant_function
 from supple.errors import SuppleError
-from supple.expr.function import Array, kept_parameters
+from supple.expr.function import Array
 from supple.expr.passes import optimise
 from supple.formulations.record import Equations
+from supple.machine import Kept
 from supple.model import observe
 from supple.model.model import Model
 from supple.models import inverse
@@ -21,15 +21,6 @@ from supple.robot.mechanism import Mechanism
 from supple.simulation.partition import Partition, coordinate_places, partition, turning
 from supple.simulation.plant_functions import QUICK, check_size, closed_form, loop_functions, power, tree, undamped
 from supple.simulation.ways import Way, coupled
-
-
-@dataclass(frozen=True)
-class Kept:
-    """The equations of the same robot with symbols for some of its numbers, the symbols, and their values."""
-
-    equations: Equations
-    symbols: Array
-    values: tuple[float, ...]
 
 
 def plant(
@@ -58,18 +49,17 @@ def plant(
     parts = partition(model, q, prescribed)
     places = coordinate_places(mechanism)
     active = set(mechanism.indices("active"))
-    with kept_parameters(kept.symbols) if kept else nullcontext():
-        if way is not None and parts.dependent:
-            made, parts = _coupled(model, source, q, parts, way, places)
-        else:
-            found = (
-                None
-                if dense and source.formulation != "platform_eliminated"
-                else closed_form(source, parts, prescribed, loads, passes, model.viscous is not None)
-            )
-            made = {"tree": tree(source)} if found is None else found
-            made |= loop_functions(source, parts, wide="tree" in made)
-        functions = {**made, "power": power(source, parts)}
+    if way is not None and parts.dependent:
+        made, parts = _coupled(model, source, q, parts, way, places)
+    else:
+        found = (
+            None
+            if dense and source.formulation != "platform_eliminated"
+            else closed_form(source, parts, prescribed, loads, passes, model.viscous is not None)
+        )
+        made = {"tree": tree(source)} if found is None else found
+        made |= loop_functions(source, parts, wide="tree" in made)
+    functions = {**made, "power": power(source, parts)}
     if model.viscous is not None:
         functions = undamped(functions)
     return Plant(

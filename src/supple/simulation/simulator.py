@@ -15,24 +15,23 @@ from typing import Any
 
 import numpy as np
 
-from supple import pipeline
 from supple.backends.compiler import find_compiler
 from supple.backends.stepping.drive import Drive, Table
 from supple.backends.stepping.settings import Settings
 from supple.backends.stepping.stepper import Stepper
 from supple.errors import SuppleError
 from supple.expr.function import Array
+from supple.machine import USUAL, Kept, Machine
 from supple.model.follow import follow
 from supple.model.model import Model
 from supple.model.posture import posture
 from supple.model.structural import viscous_equivalent
 from supple.motion.description import Motion
-from supple.motion.reader import read_motion
 from supple.motion.trajectory import Trajectory
 from supple.robot.bodies.record import is_zero
 from supple.simulation.partition import Partition, coordinate_places, partition, turning
-from supple.simulation.plants import Kept, plant
-from supple.simulation.starts import Run, started
+from supple.simulation.plants import plant
+from supple.simulation.starts import Run, Start, started
 from supple.simulation.ways import INDEPENDENT, Way, way_of
 
 _WRENCH = ("fx", "fy", "fz", "mx", "my", "mz")
@@ -168,11 +167,10 @@ class Simulator:
 
 
 def simulator(
-    robot: str | Path,
+    robot: Machine,
     motion: str | Path | Motion,
     *,
-    settings: Mapping[str, Any] | None = None,
-    formulation: str = "newton_euler",
+    formulation: str = USUAL,
     rigid: bool = False,
     duration: float | None = None,
     start: str = "equilibrium",
@@ -189,24 +187,22 @@ def simulator(
     factors as the viscous damping of every mode) or "none".
     """
     way = way_of(formulation, loops)
-    description = pipeline.describe(robot, settings)
-    model = pipeline.load(robot, settings, rigid=rigid, formulation=formulation)
+    model = robot.model(formulation, rigid=rigid)
     if not isinstance(motion, Motion):
-        motion = read_motion(description, motion, pipeline.point_at_home(description), duration)
+        motion = robot.motion(motion, duration)
     if duration is not None:
         motion = replace(motion, duration=duration)
     _check_controller(motion)
     _check_friction(model)
-    path, stop, begin = _followed(robot, settings, model, motion)
+    path, stop, begin = _followed(robot, model, motion)
     if motion.path is not None:
         _check_speeds(motion.path, motion)
     needs_rigid = motion.controller is not None and motion.controller.law == "computed_torque"
-    runs, kept, varied = started(robot, settings, model, motion, path, begin, start, dict(vary or {}), formulation, rigid)
+    runs, kept, varied = started(robot, model, Start(motion, path, begin, start), dict(vary or {}), rigid)
     model, runs, said = _structural(model, runs, motion, structural)
-    text = pipeline.locate(robot).read_bytes()
     made = {
         "robot": model.mechanism.name,
-        "robot_file_sha256": hashlib.sha256(text).hexdigest(),
+        "robot_file_sha256": robot.source.sha256,
         "motion": motion.name,
         "motion_about": motion.about,
         "assembly": motion.assembly or "",
@@ -217,7 +213,7 @@ def simulator(
         ),
         "signals_sha256": _signature(path, motion.torques, motion.loads),
         "varied": json.dumps({k: [float(y) for y in x] for k, x in (vary or {}).items()}),
-        "settings": json.dumps({k: str(x) for k, x in (settings or {}).items()}, sort_keys=True),
+        "settings": json.dumps({k: str(x) for k, x in robot.settings.items()}, sort_keys=True),
         "formulation": formulation,
         "loops": INDEPENDENT if way is None else way.about,
         "rigid": str(rigid),
@@ -226,7 +222,7 @@ def simulator(
     }
     return Simulator(
         model, motion, path, stop, runs, varied, loads=motion.loads is not None,
-        rigid=(model if rigid else pipeline.load(robot, settings, rigid=True)) if needs_rigid else None, kept=kept,
+        rigid=(model if rigid else robot.model(rigid=True)) if needs_rigid else None, kept=kept,
         dense=dense, way=way, provenance=made, structural=said,
     )  # fmt: skip
 
@@ -306,15 +302,13 @@ def _check_controller(motion: Motion) -> None:
         raise SuppleError(f"a delay of {control.delay:g} s is more than {_MOST_WAITING} samples of {control.sample:g} s")
 
 
-def _followed(
-    robot: str | Path, settings: Mapping[str, Any] | None, model: Model, motion: Motion
-) -> tuple[Trajectory | None, str | None, Mapping[str, float]]:
+def _followed(robot: Machine, model: Model, motion: Motion) -> tuple[Trajectory | None, str | None, Mapping[str, float]]:
     """The path of the actuators, why it ends early, and the pose it starts from; without a path those that are not driven
     by torque stay where they start."""
     if not motion.driven("prescribed", "controlled"):
         return None, None, motion.start
     flexible = any(c.kind == "elastic" for c in model.mechanism.coordinates)
-    found = follow(pipeline.load(robot, settings, rigid=True) if flexible else model, motion)
+    found = follow(robot.model(rigid=True) if flexible else model, motion)
     if found.trajectory is None:
         raise SuppleError(found.stop or f"{model.mechanism.name} cannot follow {motion.name!r}")
     return found.trajectory, found.stop, motion.start if motion.path is None else {**found.posture}

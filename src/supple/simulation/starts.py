@@ -6,15 +6,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from fractions import Fraction
-from pathlib import Path
-from typing import Any
 
 import numpy as np
 
-from supple import pipeline
 from supple.errors import RobotFileError, SuppleError
-from supple.expr.function import Array, kept_parameters
-from supple.expr.node import symbol
+from supple.expr.function import Array
+from supple.machine import Kept, Machine
 from supple.model.algebra import least_squares
 from supple.model.equilibrium import equilibrium
 from supple.model.follow import follow
@@ -22,8 +19,6 @@ from supple.model.model import Model
 from supple.model.posture import posture
 from supple.motion.description import Motion
 from supple.motion.trajectory import Trajectory
-from supple.robot.assemble import assemble
-from supple.simulation.plants import Kept
 
 
 @dataclass(frozen=True)
@@ -36,46 +31,53 @@ class Run:
     v: Array
 
 
+@dataclass(frozen=True)
+class Start:
+    """What decides where runs begin: the motion, the path of the actuators and the pose it starts from, and how
+    (`"equilibrium"`: bent by its weight, `"undeformed"`)."""
+
+    motion: Motion
+    path: Trajectory | None
+    pose: Mapping[str, float]
+    how: str
+
+
 def started(
-    robot: str | Path, settings: Mapping[str, Any] | None, model: Model, motion: Motion, path: Trajectory | None,
-    begin: Mapping[str, float], start: str, vary: dict[str, Sequence[float]], formulation: str, rigid: bool,
-) -> tuple[tuple[Run, ...], Kept | None, Mapping[str, Sequence[float]]]:  # fmt: skip
+    robot: Machine, model: Model, begin: Start, vary: dict[str, Sequence[float]], rigid: bool
+) -> tuple[tuple[Run, ...], Kept | None, Mapping[str, Sequence[float]]]:
     """The runs of an ensemble (one without `vary`), and the equations in which varied parameters are symbols."""
     lengths = {len(x) for x in vary.values()}
     if len(lengths) > 1 or 0 in lengths:
         raise SuppleError("varied values must be lists of the same length, one value for each run")
     count = lengths.pop() if lengths else 1
-    known = pipeline.describe(robot, settings).parameters
-    names = [k for k in vary if k in known]
-    states = [k for k in vary if k not in known]
-    _check_starts(model, path, states)
-    kept = None
-    if names:
-        unseen = np.array([symbol(n) for n in names], dtype=object)
-        nominal = tuple(float(known[n].number) for n in names)
-        with kept_parameters(unseen), _varied(names):
-            changed = {**(settings or {}), **dict(zip(names, unseen, strict=True))}
-            mechanism = assemble(pipeline.describe(robot, changed), rigid)
-            if not all(isinstance(x, (int, float, Fraction)) for x in mechanism.gravity):
-                raise SuppleError("gravity cannot be varied within one simulation; simulate once for each value")
-            kept = Kept(pipeline.FORMULATIONS[formulation](mechanism), unseen, nominal)
-    if names and motion.space != "joints" and path is not None:
-        _check_path(robot, settings, motion, path, {n: float(vary[n][-1]) for n in names})
+    names = [k for k in vary if k in robot.description.parameters]
+    states = [k for k in vary if k not in names]
+    _check_starts(model, begin.path, states)
+    kept = _kept(robot, names, model.equations.formulation, rigid) if names else None
+    if names and begin.motion.space != "joints" and begin.path is not None:
+        _check_path(robot, begin.motion, begin.path, {n: float(vary[n][-1]) for n in names})
     runs = []
     for k in range(count):
-        own = {**(settings or {}), **{n: float(vary[n][k]) for n in names}}
-        its = pipeline.load(robot, own, rigid=rigid, formulation=formulation) if names else model
-        pose = {**begin, **{n: float(vary[n][k]) for n in states}}
-        q = _start_posture(its, motion, pose, start)
-        runs.append(Run(its, tuple(float(vary[n][k]) for n in names), q, _start_rates(its, motion, path, q)))
+        own = {n: float(vary[n][k]) for n in names}
+        its = robot.changed(own).model(model.equations.formulation, rigid=rigid) if names else model
+        pose = {**begin.pose, **{n: float(vary[n][k]) for n in states}}
+        q = _start_posture(its, begin.motion, pose, begin.how)
+        runs.append(Run(its, tuple(own.values()), q, _start_rates(its, begin.motion, begin.path, q)))
     return tuple(runs), kept, vary
 
 
-def _check_path(
-    robot: str | Path, settings: Mapping[str, Any] | None, motion: Motion, path: Trajectory, changed: Mapping[str, float]
-) -> None:
+def _kept(robot: Machine, names: Sequence[str], formulation: str, rigid: bool) -> Kept:
+    with _varied(names):
+        kept = robot.keeping(names).kept(formulation, rigid=rigid)
+    assert kept is not None
+    if not all(isinstance(x, (int, float, Fraction)) for x in kept.equations.mechanism.gravity):
+        raise SuppleError("gravity cannot be varied within one simulation; simulate once for each value")
+    return kept
+
+
+def _check_path(robot: Machine, motion: Motion, path: Trajectory, changed: Mapping[str, float]) -> None:
     """A path of the platform or a point asks other joint motions of a robot of other dimensions."""
-    other = follow(pipeline.load(robot, {**(settings or {}), **changed}, rigid=True), motion).trajectory
+    other = follow(robot.changed(changed).model(rigid=True), motion).trajectory
     times = np.linspace(path.start, path.end, 20)
     if other is None or not np.allclose(other(times)[0], path(times)[0], rtol=0.0, atol=1e-8):
         raise SuppleError(

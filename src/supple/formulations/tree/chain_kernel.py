@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from supple.expr.elimination import factored
-from supple.expr.function import Function, function, kept_parameters, symbols
+from supple.expr.function import Function, function, symbols
 from supple.expr.vector import matmul, matvec, plus, scale
 from supple.formulations.record import Unsupported
 from supple.formulations.tree.identical_legs import Varying, leg_frames, leg_template
@@ -43,8 +43,7 @@ def chain_kernel(mechanism: Mechanism) -> ChainKernel:
     legs = leg_frames(mechanism)
     varying = Varying(len(legs))
     template = leg_template(mechanism, legs, varying)
-    with kept_parameters(varying.symbols()):
-        m = matrices(template)
+    m = matrices(template)
     assert template.platform is not None
     own = template.frames[template.platform].v.stop
     n = template.nv - own

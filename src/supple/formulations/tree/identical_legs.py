@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from supple.expr.function import Array
-from supple.expr.node import Expr, symbol
+from supple.expr.node import Expr, parameter
 from supple.formulations.record import Unsupported
 from supple.robot.mechanism import Coordinate, Frame, Mechanism
 
@@ -21,6 +21,7 @@ class Varying:
     def __init__(self, legs: int) -> None:
         self.legs = legs
         self.rows: dict[tuple[float, ...], Expr] = {}
+        self.family: list[Expr] = []
 
     def unified(self, values: Sequence[Any]) -> Any:
         """One value that stands for that of every leg."""
@@ -51,7 +52,7 @@ class Varying:
         if opposite in self.rows:
             return -self.rows[opposite]
         if row not in self.rows:
-            self.rows[row] = symbol(f"c[{len(self.rows)}]")
+            self.rows[row] = parameter(f"c[{len(self.rows)}]", self.family)
         return self.rows[row]
 
     def symbols(self) -> Array:

@@ -1,0 +1,202 @@
+"""`Machine`: a robot file that is read once, and what follows from it, every stage made once and on one screen.
+
+file --read--> Source --describe--> Description --assemble--> Mechanism --derive--> Equations --> Model
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from difflib import get_close_matches
+from functools import cached_property
+from pathlib import Path
+from typing import Any, Self, TypeVar
+
+from supple.errors import RobotFileError, SuppleError
+from supple.expr.function import Array, parameters
+from supple.formulations.erls import erls
+from supple.formulations.erls_compatible import erls_compatible
+from supple.formulations.lagrange import lagrange
+from supple.formulations.lagrange_dalembert import lagrange_dalembert
+from supple.formulations.newton_euler import newton_euler
+from supple.formulations.platform_eliminated import platform_eliminated
+from supple.formulations.record import Equations, Unsupported
+from supple.formulations.scdd import scdd
+from supple.model.model import Model
+from supple.model.posture import posture
+from supple.motion.description import Motion
+from supple.motion.reader import read_motion
+from supple.robot.assemble import assemble
+from supple.robot.mechanism import Mechanism
+from supple.robot.reader import Description, Source, describe, parse_robot, read_source
+
+GALLERY = Path(__file__).parent / "gallery"
+FORMULATIONS = {
+    "newton_euler": newton_euler,
+    "lagrange": lagrange,
+    "lagrange_dalembert": lagrange_dalembert,
+    "scdd": scdd,
+    "platform_eliminated": platform_eliminated,
+    "erls": erls,
+    "erls_compatible": erls_compatible,
+}
+USUAL = "newton_euler"
+T = TypeVar("T")
+
+
+def gallery() -> list[str]:
+    """Names of the robots that ship with supple."""
+    return sorted(p.stem for p in GALLERY.glob("*.yaml"))
+
+
+def locate(robot: str | Path) -> Path:
+    """The file of a gallery name or a path."""
+    if isinstance(robot, str) and robot in gallery():
+        return GALLERY / f"{robot}.yaml"
+    path = Path(robot)
+    try:
+        there = path.exists()
+    except OSError:
+        there = False
+    if not there and path.suffix not in (".yaml", ".yml"):
+        close = get_close_matches(str(robot), gallery(), n=1)
+        hint = f"did you mean {close[0]!r}?" if close else f"the gallery has: {', '.join(gallery())}"
+        raise SuppleError(f"there is no robot {str(robot)!r}; {hint}")
+    return path
+
+
+@dataclass(frozen=True)
+class Kept:
+    """Equations with symbols for some parameters of a robot, the symbols, and the numbers that they stand for."""
+
+    equations: Equations
+    symbols: Array
+    values: tuple[float, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class Machine:
+    """A robot file with values for its parameters; mechanisms, equations and models of it are made when first asked for.
+
+    `settings` replace parameters of the file (text with a unit, or numbers in SI); parameters named in `keep` stay symbols,
+    so that equations and what is generated from them have them as inputs."""
+
+    source: Source = field(repr=False)
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    keep: tuple[str, ...] = ()
+    _made: dict[Any, Any] = field(default_factory=dict, init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        _ = self.description  # complaints about the file come at once
+        _ = self.values
+
+    @classmethod
+    def read(
+        cls, robot: str | Path, settings: Mapping[str, Any] | None = None, *, allow_outside: bool = False
+    ) -> Machine:  # fmt: skip
+        """The Machine of a gallery robot or a robot file; files that it names lie in its folder unless `allow_outside`."""
+        return Machine(read_source(locate(robot), allow_outside=allow_outside), dict(settings or {}))
+
+    @classmethod
+    def parse(cls, text: str, settings: Mapping[str, Any] | None = None, file: str = "robot.yaml") -> Machine:
+        """The Machine of a robot file's text."""
+        return Machine(parse_robot(text, file), dict(settings or {}))
+
+    # Variants -----------------------------------------------------------------------------------------------------
+
+    def changed(self, settings: Mapping[str, Any]) -> Self:
+        """The same robot with further parameters replaced."""
+        return self._variant({**self.settings, **settings}, self.keep)
+
+    def keeping(self, names: Sequence[str]) -> Self:
+        """The same robot with these parameters as symbols; their values stay known."""
+        return self._variant(self.settings, tuple(names))
+
+    def _variant(self, settings: Mapping[str, Any], keep: tuple[str, ...]) -> Self:
+        made = object.__new__(type(self))
+        Machine.__init__(made, self.source, settings, keep)
+        return made
+
+    # Stages -------------------------------------------------------------------------------------------------------
+
+    @property
+    def name(self) -> str:
+        return self.source.robot.name
+
+    @cached_property
+    def description(self) -> Description:
+        """The file's records, and numbers for its parameters."""
+        return describe(self.source, self.settings)
+
+    @cached_property
+    def symbols(self) -> Array:
+        """What stands for the kept parameters."""
+        return parameters(self.keep)
+
+    @cached_property
+    def values(self) -> tuple[float, ...]:
+        """The numbers of the kept parameters."""
+        known = self.description.parameters
+        for name in self.keep:
+            if name not in known:
+                raise SuppleError(f"{self.name} has no parameter {name!r} to keep; it has: {', '.join(known) or 'none'}")
+        return tuple(float(known[name].number) for name in self.keep)
+
+    def mechanism(self, *, rigid: bool = False) -> Mechanism:
+        """The tree of frames and its loops; `rigid` takes all flexibility out of it."""
+        return self._once(("mechanism", rigid), lambda: assemble(self._symbolic, rigid))
+
+    def equations(self, formulation: str = USUAL, *, rigid: bool = False) -> Equations:
+        """The equations of motion as a formulation writes them."""
+        return self._once((formulation, rigid), lambda: self._derived(formulation, rigid))
+
+    def model(self, formulation: str = USUAL, *, rigid: bool = False) -> Model:
+        """The equations evaluated with numbers, those of kept parameters included."""
+        plain = self.keeping(()) if self.keep else self
+        return self._once(("model", formulation, rigid), lambda: Model(plain.equations(formulation, rigid=rigid)))
+
+    def kept(self, formulation: str = USUAL, *, rigid: bool = False) -> Kept | None:
+        """The equations with the symbols of kept parameters in them; None if there are none."""
+        return Kept(self.equations(formulation, rigid=rigid), self.symbols, self.values) if self.keep else None
+
+    def motion(self, motion: str | Path, duration: float | None = None) -> Motion:
+        """A motion: by its name in the robot file, or from a motion file (.yaml) or table (.csv)."""
+        return read_motion(self.description, motion, self._outline, self.point_at_home, duration)
+
+    def point_at_home(self, point: str, assembly: str | None = None) -> tuple[float, ...]:
+        """Where a named point of the robot that does not bend is at home."""
+        rigid = self.model(rigid=True)
+        found = rigid.call("points", q=posture(rigid, None, assembly))["position"]
+        return tuple(float(x) for x in found[list(rigid.mechanism.points).index(point)])
+
+    @cached_property
+    def _symbolic(self) -> Description:
+        """The description with symbols for the parameters that are kept."""
+        if not self.keep:
+            return self.description
+        return describe(self.source, {**self.settings, **dict(zip(self.keep, self.symbols, strict=True))})
+
+    @property
+    def _outline(self) -> Mechanism:
+        """The robot without its flexibility, which is quicker to assemble; a robot that only bends is taken whole."""
+        try:
+            return self.mechanism(rigid=True)
+        except RobotFileError:
+            return self.mechanism()
+
+    def _derived(self, formulation: str, rigid: bool) -> Equations:
+        if formulation not in FORMULATIONS:
+            raise SuppleError(f"there is no formulation {formulation!r}; choose one of {', '.join(FORMULATIONS)}")
+        mechanism = self.mechanism(rigid=rigid)
+        try:
+            return FORMULATIONS[formulation](mechanism)
+        except Unsupported as reason:
+            raise SuppleError(
+                f"{mechanism.name}: the formulation {formulation!r} does not take this robot, because of {reason}"
+            ) from reason
+
+    def _once(self, key: Any, make: Callable[[], T]) -> T:
+        if key not in self._made:
+            self._made[key] = make()
+        made: T = self._made[key]
+        return made
