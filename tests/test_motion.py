@@ -340,7 +340,6 @@ BAD = {
     "space: platform\nmoves: [{to: {x: 1}, duration: 1}]": "has no platform",
     "space: {point: Q}\ncircle: {centre: [0, 0], radius: 0.1, speed: 1}": "no point 'Q'; it has: P",
     "space: {point: P}\nmoves: [{to: {y: 1}, duration: 1 s}]": "no axis 'y'",
-    "space: {point: P}\nmoves: [{to: {x: 1}, duration: 1 s}]": "nothing says where x start",
     "signals: {q11: {step: {height: 0.1}}}\nduration: 1 s": "a position cannot jump",
     "signals: {q11: {sine: {amplitude: 0.1, frequency: 3 Hz}}}": "add duration",
     "signals: {q11: {sine: {amplitude: 0.1, frequency: 3 Hz, fade: 1 s}}}\nduration: 1 s": "at most half",

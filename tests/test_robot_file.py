@@ -19,7 +19,7 @@ from supple.machine import GALLERY, Machine, gallery
 from supple.model.model import Model
 from supple.robot.assemble import assemble
 from supple.robot.description import RobotFile
-from supple.robot.reader import describe_text, read
+from supple.robot.reader import describe_text
 from supple.robot.yaml_tree import LARGEST, read_text, read_tree
 
 GALLERY = {name: (GALLERY / f"{name}.yaml").read_text(encoding="utf-8") for name in gallery()}
@@ -280,7 +280,7 @@ def test_a_file_that_is_no_robot(tmp_path: Path, name: str, content: bytes, says
     file = tmp_path / name
     file.write_bytes(content)
     with limited(60), pytest.raises(RobotFileError) as caught:
-        read(file)
+        Machine.read(file)
     assert says in caught.value.problems[0] and f"{name}:" in caught.value.problems[0]
 
 
@@ -300,7 +300,7 @@ def test_what_is_no_file(tmp_path: Path) -> None:
 def test_a_byte_order_mark_and_windows_line_ends_are_welcome(tmp_path: Path) -> None:
     file = tmp_path / "robot.yaml"
     file.write_bytes(b"\xef\xbb\xbf" + GALLERY["cantilever"].replace("\n", "\r\n").encode())
-    assert read(file).robot.name == "cantilever"
+    assert Machine.read(file).name == "cantilever"
 
 
 # Numbers and poses ----------------------------------------------------------------------------------------------

@@ -39,7 +39,7 @@ ERROR_GAINS = {"kp": "angular acceleration", "kd": "rate", "ki": "angular jerk"}
 
 
 def read_motion(
-    description: Description, motion: str | Path, mechanism: Mechanism, at_home: PointAtHome | None = None,
+    description: Description, motion: str | Path, mechanism: Mechanism, at_home: PointAtHome,
     duration: float | None = None,
 ) -> Motion:  # fmt: skip
     """The Motion of a robot: by its name in the robot file, or from a motion file (.yaml) or table (.csv).
