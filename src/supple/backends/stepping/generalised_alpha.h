@@ -82,24 +82,15 @@ static int alpha_start(Sim *z, const Drive *d, const Alpha *c, double h)
     return FINE;
 }
 
-static int alpha_step(Sim *z, const Drive *d, double h, Posture *end, double *error)
+/* Accelerations at the end of the step to begin with, and A where the size of the step changed */
+static void alpha_predict(Sim *z, const Alpha *c, double h, real *f)
 {
-    const Alpha c = alpha_of(z->rho);
-    real f[AT_LEAST_ONE(N_FREE)], s[AT_LEAST_ONE(N_FREE)], u[AT_LEAST_ONE(N_FREE)], like[AT_LEAST_ONE(N_FREE)];
-    real change[AT_LEAST_ONE(N_FREE)], kept[AT_LEAST_ONE(N_FREE)], last[AT_LEAST_ONE(N_FREE)];
-    int outcome = FINE;
-    if (!z->have_jacobian && (outcome = differentiate(z, d)) != FINE)
-        return outcome;
-    if (z->factorised_for != h && !alpha_matrix(z, &c, h))
-        return DIVERGED;
-    if (z->restart && (outcome = alpha_start(z, d, &c, h)) != FINE)
-        return outcome;
-    memcpy(kept, z->like, sizeof kept);
+    real change[AT_LEAST_ONE(N_FREE)];
     if (fabs(h - z->h_last) > 1e-9 * h) { /* A lies beside f by a share of the step; without motions too fast for it */
         memcpy(change, z->jerk, sizeof change);
         alpha_solve(z, change);
         for (int i = 0; i < N_FREE; i++)
-            z->like[i] = z->now.f[i] + (c.am - c.af) * h * change[i];
+            z->like[i] = z->now.f[i] + (c->am - c->af) * h * change[i];
     }
     for (int i = 0; i < N_FREE; i++) /* accelerations go on as a parabola, what is too fast for this step as a line */
         change[i] = h * (h + z->h_last) * z->bend[i];
@@ -107,15 +98,22 @@ static int alpha_step(Sim *z, const Drive *d, double h, Posture *end, double *er
         alpha_solve(z, change);
     for (int i = 0; i < N_FREE; i++)
         f[i] = z->now.f[i] + h * z->jerk[i] + change[i];
+}
+
+/* Newton's method for f, with the posture and A' that follow; how many iterations it took goes to *iterations */
+static int alpha_balance(Sim *z, const Drive *d, const Alpha *c, double h, real *f, real *like, Posture *end,
+                         int *iterations)
+{
+    real s[AT_LEAST_ONE(N_FREE)], u[AT_LEAST_ONE(N_FREE)], change[AT_LEAST_ONE(N_FREE)], last[AT_LEAST_ONE(N_FREE)];
+    double size = HUGE_VAL, largest = 0.0;
     z->contraction = pow(z->contraction, 0.8); /* measured again before long */
     foresee(z, h, end);
-    double size = HUGE_VAL, largest = 0.0;
-    int iteration = 0;
-    for (;; iteration++) {
-        alpha_update(z, &c, h, f, s, u, like);
-        outcome = iteration > 11 ? DIVERGED : evaluate(z, d, z->t + h, z->now.q, s, u, end);
+    for (int iteration = 0;; iteration++) {
+        *iterations = iteration;
+        alpha_update(z, c, h, f, s, u, like);
+        const int outcome = iteration > 11 ? DIVERGED : evaluate(z, d, z->t + h, z->now.q, s, u, end);
         if (outcome != FINE)
-            break;
+            return outcome;
         z->iterations++;
         for (int i = 0; i < N_FREE; i++)
             change[i] = end->f[i] - f[i];
@@ -129,32 +127,42 @@ static int alpha_step(Sim *z, const Drive *d, double h, Posture *end, double *er
             f[i] += change[i];
         if (iteration > 0)
             z->contraction = larger(size / before, 0.005);
-        if (!(size < HUGE_VAL) || (iteration > 1 && size > 2.0 * largest && size > 1e-6)) {
-            outcome = DIVERGED;
-            break;
-        }
+        if (!(size < HUGE_VAL) || (iteration > 1 && size > 2.0 * largest && size > 1e-6))
+            return DIVERGED;
         largest = iteration < 2 ? larger(largest, size) : largest;
         const double left = smaller(1.0, z->contraction);
         const int rounding = iteration > 2 && size > 0.3 * before && size < ROUNDED;
         if ((size * left < z->newton && unbalanced * left < BALANCED) || rounding)
             break;
     }
-    if (outcome == FINE) { /* positions and rates of the last correction */
-        alpha_update(z, &c, h, f, s, u, like);
-        outcome = evaluate(z, d, z->t + h, z->now.q, s, u, end); /* with the forces of prescribed actuators there */
-    }
-    if (outcome != FINE) {
-        memcpy(z->like, kept, sizeof kept);
+    alpha_update(z, c, h, f, s, u, like); /* positions and rates of the last correction */
+    return evaluate(z, d, z->t + h, z->now.q, s, u, end); /* with the forces of prescribed actuators there */
+}
+
+static int alpha_step(Sim *z, const Drive *d, double h, Posture *end, double *error)
+{
+    const Alpha c = alpha_of(z->rho);
+    real f[AT_LEAST_ONE(N_FREE)], like[AT_LEAST_ONE(N_FREE)], change[AT_LEAST_ONE(N_FREE)], kept[AT_LEAST_ONE(N_FREE)];
+    int outcome = FINE, iterations;
+    if (!z->have_jacobian && (outcome = differentiate(z, d)) != FINE)
         return outcome;
-    }
-    spend(z, iteration - 1);
+    if (z->factorised_for != h && !alpha_matrix(z, &c, h))
+        return DIVERGED;
+    if (z->restart && (outcome = alpha_start(z, d, &c, h)) != FINE)
+        return outcome;
+    memcpy(kept, z->like, sizeof kept);
+    alpha_predict(z, &c, h, f);
+    outcome = alpha_balance(z, d, &c, h, f, like, end, &iterations);
+    memcpy(z->like, kept, sizeof kept);
+    if (outcome != FINE)
+        return outcome;
+    spend(z, iterations - 1);
     const double share = z->recent ? h / (6.0 * (h + z->h_last)) : 1.0 / 6.0; /* makes h^2/12 of the second derivative */
     for (int i = 0; i < N_FREE; i++)
         change[i] = share * (f[i] - z->now.f[i] - h * z->jerk[i]);
     if (z->cutoff > 0.0)
         solve(z->sieve, z->sieve_pivot, N_FREE, change); /* what is faster than the cutoff may die away */
     *error = measure(z, change);
-    memcpy(z->like, kept, sizeof kept);
     memcpy(z->before, like, sizeof like); /* taken over if the step is accepted */
     memcpy(end->f, f, sizeof f);
     return FINE;

@@ -60,23 +60,32 @@ SUPPLE_LOCAL void rotation_between(const real *p, const real *r, real *s)
     }
 }
 
-/* q and v at a share x of the step: quintic in the free coordinates, cubic in the dependent ones */
-static void interpolate(Sim *z, const Drive *d, double h, double x, const Posture *end, double *to)
+/* Hermite's cubic at a share of the step: weights of what is moved in all, and of the rates at both ends */
+typedef struct {
+    double place[3], rate[3];
+} Cubic;
+
+SUPPLE_LOCAL Cubic cubic_at(double x)
 {
-    real q[AT_LEAST_ONE(N_Q)], v[AT_LEAST_ONE(N_V)], effort[AT_LEAST_ONE(N_TAU)], f[AT_LEAST_ONE(N_FREE)];
     const double x2 = x * x, x3 = x2 * x;
-    const double c0 = 3.0 * x2 - 2.0 * x3, c1 = x - 2.0 * x2 + x3, c2 = x3 - x2;
-    const double r0 = 6.0 * (x - x2), r1 = 1.0 - 4.0 * x + 3.0 * x2, r2 = 3.0 * x2 - 2.0 * x;
+    return (Cubic){{3.0 * x2 - 2.0 * x3, x - 2.0 * x2 + x3, x3 - x2},
+                   {6.0 * (x - x2), 1.0 - 4.0 * x + 3.0 * x2, 3.0 * x2 - 2.0 * x}};
+}
+
+/* q and v at a share x of the step: quintic in the free coordinates, cubic in the dependent ones */
+static void coordinates_between(const Sim *z, double h, double x, const Posture *end, real *q, real *v)
+{
+    const Cubic c = cubic_at(x);
     for (int i = 0; i < N_Q; i++)
-        q[i] = end->q[i] + (c0 - 1.0) * (end->q[i] - z->now.q[i]); /* quaternions: near enough to be turned below */
+        q[i] = end->q[i] + (c.place[0] - 1.0) * (end->q[i] - z->now.q[i]); /* quaternions: near enough to be turned below */
     for (int i = 0; i < N_V; i++)
         v[i] = z->now.v[i] + x * (end->v[i] - z->now.v[i]);
     for (int i = 0; i < N_DEP; i++)
         if (z->dep_q[i] >= 0) {
             const int k = z->dep_q[i], w = z->dep_v[i];
             const real moved = end->q[k] - z->now.q[k];
-            q[k] = z->now.q[k] + c0 * moved + h * (c1 * z->now.v[w] + c2 * end->v[w]);
-            v[w] = r0 / h * moved + r1 * z->now.v[w] + r2 * end->v[w];
+            q[k] = z->now.q[k] + c.place[0] * moved + h * (c.place[1] * z->now.v[w] + c.place[2] * end->v[w]);
+            v[w] = c.rate[0] / h * moved + c.rate[1] * z->now.v[w] + c.rate[2] * end->v[w];
         }
     for (int i = 0; i < N_FREE; i++)
         if (z->free_q[i] >= 0) {
@@ -89,23 +98,30 @@ static void interpolate(Sim *z, const Drive *d, double h, double x, const Postur
                 v[w] = fill(0);
             }
         }
-    if (z->method == GENERALISED_ALPHA && z->factorised_for == h) { /* what is stiff goes straight from end to end */
-        real bent[AT_LEAST_ONE(N_FREE)], rate[AT_LEAST_ONE(N_FREE)];
-        for (int i = 0; i < N_FREE; i++) {
-            const int k = z->free_q[i], w = z->free_v[i];
-            bent[i] = k >= 0 ? q[k] - z->now.q[k] - x * (end->q[k] - z->now.q[k]) : fill(0);
-            rate[i] = k >= 0 ? v[w] - z->now.v[w] - x * (end->v[w] - z->now.v[w]) : fill(0);
-        }
-        alpha_solve(z, bent);
-        alpha_solve(z, rate);
-        for (int i = 0; i < N_FREE; i++)
-            if (z->free_q[i] >= 0) {
-                const int k = z->free_q[i], w = z->free_v[i];
-                q[k] = z->now.q[k] + x * (end->q[k] - z->now.q[k]) + bent[i];
-                v[w] = z->now.v[w] + x * (end->v[w] - z->now.v[w]) + rate[i];
-            }
+}
+
+/* What is too stiff for the step goes straight from end to end */
+static void straighten(const Sim *z, double x, const Posture *end, real *q, real *v)
+{
+    real bent[AT_LEAST_ONE(N_FREE)], rate[AT_LEAST_ONE(N_FREE)];
+    for (int i = 0; i < N_FREE; i++) {
+        const int k = z->free_q[i], w = z->free_v[i];
+        bent[i] = k >= 0 ? q[k] - z->now.q[k] - x * (end->q[k] - z->now.q[k]) : fill(0);
+        rate[i] = k >= 0 ? v[w] - z->now.v[w] - x * (end->v[w] - z->now.v[w]) : fill(0);
     }
-    /* Accelerations are interpolated themselves: those of an interpolated posture would magnify what is stiff */
+    alpha_solve(z, bent);
+    alpha_solve(z, rate);
+    for (int i = 0; i < N_FREE; i++)
+        if (z->free_q[i] >= 0) {
+            const int k = z->free_q[i], w = z->free_v[i];
+            q[k] = z->now.q[k] + x * (end->q[k] - z->now.q[k]) + bent[i];
+            v[w] = z->now.v[w] + x * (end->v[w] - z->now.v[w]) + rate[i];
+        }
+}
+
+/* Accelerations are interpolated themselves: those of an interpolated posture would magnify what is stiff */
+static void accelerations_between(const Sim *z, double h, double x, const Posture *end, real *f)
+{
     const double bend = z->recent ? x * (x - 1.0) * h / (h + z->h_last) : x * (x - 1.0);
     for (int i = 0; i < N_FREE; i++) {
         f[i] = z->now.f[i] + x * (end->f[i] - z->now.f[i]);
@@ -115,6 +131,62 @@ static void interpolate(Sim *z, const Drive *d, double h, double x, const Postur
             f[i] = quintic_curve(x, h, end->q[z->free_q[i]] - z->now.q[z->free_q[i]], z->now.v[z->free_v[i]],
                                  end->v[z->free_v[i]], z->now.f[i], end->f[i]);
     }
+}
+
+/* The rotation vector of a free ball joint from the start of the step, and its rate: quintic; s, end_rate: those at its end,
+ * where the angular velocity is u */
+static void free_rotation_between(const Sim *z, double h, double x, const Posture *end, int free, const real *s,
+                                  const real *u, const real *end_rate, real *moved, real *rate)
+{
+    real on[3], on_u[3], later[3], curve[3];
+    const double ahead = 1e-6 * h;
+    const int *index = z->free_v + free;
+    for (int i = 0; i < 3; i++) {
+        on[i] = s[i] + ahead * end_rate[i];
+        on_u[i] = u[i] + ahead * end->f[free + i];
+    }
+    rotation_rate(on, on_u, later);
+    for (int i = 0; i < 3; i++) {
+        curve[i] = (later[i] - end_rate[i]) / ahead;
+        moved[i] = quintic_place(x, h, s[i], z->now.v[index[i]], end_rate[i], z->now.f[free + i], curve[i]);
+        rate[i] = quintic_rate(x, h, s[i], z->now.v[index[i]], end_rate[i], z->now.f[free + i], curve[i]);
+    }
+}
+
+/* The ball joint k at a share x of the step, by the rotation vector from its start: quintic if free, else cubic */
+static void rotation_at(const Sim *z, int k, double h, double x, const Posture *end, real *q, real *v)
+{
+    const Cubic c = cubic_at(x);
+    const int at = z->turning[k][0];
+    const int *index = z->turning[k][1] >= 0 ? z->free_v + z->turning[k][1] : z->dep_v + z->turning[k][2];
+    const real *p = z->now.q + at;
+    real s[3], end_rate[3], u[3], moved[3], rate[3], w[3];
+    rotation_between(p, end->q + at, s);
+    for (int i = 0; i < 3; i++)
+        u[i] = end->v[index[i]];
+    rotation_rate(s, u, end_rate);
+    if (z->turning[k][1] >= 0)
+        free_rotation_between(z, h, x, end, z->turning[k][1], s, u, end_rate, moved, rate);
+    else
+        for (int i = 0; i < 3; i++) {
+            moved[i] = c.place[0] * s[i] + h * (c.place[1] * z->now.v[index[i]] + c.place[2] * end_rate[i]);
+            rate[i] = c.rate[0] / h * s[i] + c.rate[1] * z->now.v[index[i]] + c.rate[2] * end_rate[i];
+        }
+    turn(q + at, p, moved);
+    angular_velocity(moved, rate, w);
+    for (int i = 0; i < 3; i++)
+        v[index[i]] = w[i];
+}
+
+/* A sample at a share x of the step */
+static void interpolate(Sim *z, const Drive *d, double h, double x, const Posture *end, double *to)
+{
+    static SUPPLE_THREAD Posture here;
+    real *q = here.q, *v = here.v, effort[AT_LEAST_ONE(N_TAU)], f[AT_LEAST_ONE(N_FREE)];
+    coordinates_between(z, h, x, end, q, v);
+    if (z->method == GENERALISED_ALPHA && z->factorised_for == h)
+        straighten(z, x, end, q, v);
+    accelerations_between(z, h, x, end, f);
     if (collocates(z)) { /* the stages know better */
         real place[AT_LEAST_ONE(N_FREE)], rate[AT_LEAST_ONE(N_FREE)];
         collocation_between(z, h, x, end, place, rate, f);
@@ -124,41 +196,8 @@ static void interpolate(Sim *z, const Drive *d, double h, double x, const Postur
                 v[z->free_v[i]] = rate[i];
             }
     }
-    for (int k = 0; k < N_TURNING; k++) { /* the rotation vector from the start of the step: quintic if free, else cubic */
-        const int at = z->turning[k][0];
-        const int *index = z->turning[k][1] >= 0 ? z->free_v + z->turning[k][1] : z->dep_v + z->turning[k][2];
-        const real *p = z->now.q + at;
-        real s[3], end_rate[3], u[3];
-        rotation_between(p, end->q + at, s);
-        for (int i = 0; i < 3; i++)
-            u[i] = end->v[index[i]];
-        rotation_rate(s, u, end_rate);
-        real moved[3], rate[3];
-        for (int i = 0; i < 3; i++) {
-            moved[i] = c0 * s[i] + h * (c1 * z->now.v[index[i]] + c2 * end_rate[i]);
-            rate[i] = r0 / h * s[i] + r1 * z->now.v[index[i]] + r2 * end_rate[i];
-        }
-        if (z->turning[k][1] >= 0) {
-            const int free = z->turning[k][1];
-            real on[3], on_u[3], later[3], curve[3];
-            const double ahead = 1e-6 * h;
-            for (int i = 0; i < 3; i++) {
-                on[i] = s[i] + ahead * end_rate[i];
-                on_u[i] = u[i] + ahead * end->f[free + i];
-            }
-            rotation_rate(on, on_u, later);
-            for (int i = 0; i < 3; i++) {
-                curve[i] = (later[i] - end_rate[i]) / ahead;
-                moved[i] = quintic_place(x, h, s[i], z->now.v[index[i]], end_rate[i], z->now.f[free + i], curve[i]);
-                rate[i] = quintic_rate(x, h, s[i], z->now.v[index[i]], end_rate[i], z->now.f[free + i], curve[i]);
-            }
-        }
-        turn(q + at, p, moved);
-        real w[3];
-        angular_velocity(moved, rate, w);
-        for (int i = 0; i < 3; i++)
-            v[index[i]] = w[i];
-    }
+    for (int k = 0; k < N_TURNING; k++)
+        rotation_at(z, k, h, x, end, q, v);
     double g[AT_LEAST_ONE(N_GIVEN)], gd[AT_LEAST_ONE(N_GIVEN)];
     const double t = z->t + x * h;
     signals_at(&d->given, t, z->look, g, gd, NULL);
@@ -166,9 +205,6 @@ static void interpolate(Sim *z, const Drive *d, double h, double x, const Postur
         q[GIVEN_Q[i]] = fill(g[i]);
         v[GIVEN_V[i]] = fill(gd[i]);
     }
-    static SUPPLE_THREAD Posture here;
-    memcpy(here.q, q, sizeof here.q);
-    memcpy(here.v, v, sizeof here.v);
     control(z, d, t, &here, effort);
     record(z, t, q, v, effort, f, to);
 }

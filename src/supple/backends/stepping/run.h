@@ -123,6 +123,54 @@ static real work_by_ends(const Sim *z, double h, real power)
     return straight - h * h * h / 6.0 * bend;
 }
 
+/* Samples of a step that ends at `after`; FULL before the step is taken, which is then repeated */
+static int record_step(Sim *z, const Drive *d, double h, double after, const Posture *end, double *out, long long rows,
+                       long long *written)
+{
+    if (z->every == 0.0) {
+        if (*written >= rows)
+            return FULL;
+        record(z, after, end->q, end->v, end->effort, end->f, out + *written * ROW * SUPPLE_LANES);
+        ++*written;
+        ++z->samples;
+        return FINE;
+    }
+    for (;;) {
+        const double t = z->begin + (double)z->samples * z->every;
+        if (t > after + 1e-9 * z->every)
+            return FINE;
+        if (*written >= rows)
+            return FULL;
+        interpolate(z, d, h, smaller(1.0, (t - z->t) / h), end, out + *written * ROW * SUPPLE_LANES);
+        ++*written;
+        ++z->samples;
+    }
+}
+
+/* A step that is taken: account of work and of what was cut off, and the state at its end */
+static void take_step(Sim *z, const Drive *d, double h, double after, const Posture *end)
+{
+    const real power = power_of(z, d, after, end);
+    z->work += by_ends(z) ? work_by_ends(z, h, power) : z->step_work;
+    z->power_before = z->power;
+    z->power = power;
+    for (int i = 0; i < N_DEP; i++)
+        z->a[z->dep_v[i]] = (end->v[z->dep_v[i]] - z->now.v[z->dep_v[i]]) / h;
+    if (z->method == GENERALISED_ALPHA)
+        alpha_accept(z, h, end);
+    z->h_last = h;
+    z->have_stages = collocates(z) || z->method == QUASI_STATIC;
+    z->restart = 0;
+    if (collocates(z) && z->missed > z->cut_off) {
+        z->cut_off = z->missed;
+        z->cut_off_at = after;
+    }
+    z->now = *end;
+    z->t = after;
+    z->steps++;
+    note_scale(z, d, z->t, &z->now);
+}
+
 /* Runs until a time, or until `most` steps or the rows of `out` are used up; says which */
 SUPPLE_EXPORT int supple_run(Sim *z, const Drive *d, double until, long long most, double *out, long long rows,
                              long long *written)
@@ -142,43 +190,9 @@ SUPPLE_EXPORT int supple_run(Sim *z, const Drive *d, double until, long long mos
             return outcome;
         const double corner = next_corner(z, d, until);
         const double after = fabs(z->t + h - corner) < 1e-9 * h + 1e-12 ? corner : z->t + h;
-        if (z->every > 0.0) {
-            for (;;) {
-                const double t = z->begin + (double)z->samples * z->every;
-                if (t > after + 1e-9 * z->every)
-                    break;
-                if (*written >= rows)
-                    return FULL; /* before the step is taken: it is repeated */
-                interpolate(z, d, h, smaller(1.0, (t - z->t) / h), &end, out + *written * ROW * SUPPLE_LANES);
-                ++*written;
-                ++z->samples;
-            }
-        } else {
-            if (*written >= rows)
-                return FULL;
-            record(z, after, end.q, end.v, end.effort, end.f, out + *written * ROW * SUPPLE_LANES);
-            ++*written;
-            ++z->samples;
-        }
-        const real power = power_of(z, d, after, &end);
-        z->work += by_ends(z) ? work_by_ends(z, h, power) : z->step_work;
-        z->power_before = z->power;
-        z->power = power;
-        for (int i = 0; i < N_DEP; i++)
-            z->a[z->dep_v[i]] = (end.v[z->dep_v[i]] - z->now.v[z->dep_v[i]]) / h;
-        if (z->method == GENERALISED_ALPHA)
-            alpha_accept(z, h, &end);
-        z->h_last = h;
-        z->have_stages = collocates(z) || z->method == QUASI_STATIC;
-        z->restart = 0;
-        if (collocates(z) && z->missed > z->cut_off) {
-            z->cut_off = z->missed;
-            z->cut_off_at = after;
-        }
-        z->now = end;
-        z->t = after;
-        z->steps++;
-        note_scale(z, d, z->t, &z->now);
+        if (record_step(z, d, h, after, &end, out, rows, written) != FINE)
+            return FULL;
+        take_step(z, d, h, after, &end);
         const int acted = act(z, d);
         if (acted || (after == corner && corner < until)) {
             const int started = restart(z, d);
