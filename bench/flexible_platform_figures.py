@@ -22,9 +22,9 @@ from supple.backends.native import load as compiled
 from supple.formulations.platform_eliminated import deformation_model, platform_forward_model, platform_inverse_model
 from supple.machine import Machine, locate
 from supple.model.closing import close
-from supple.model.model import Model, rotation_vector
+from supple.model.model import Model
 from supple.model.posture import posture
-from supple.model.turning import body_rates
+from supple.model.turning import body_rates, rotation_vector
 from supple.models import kinematics
 from supple.motion.trajectory import Trajectory
 

@@ -99,9 +99,9 @@ def bounds_hold(model: Model, size: float) -> float:
         step = size * rng.uniform(-1, 1, len(way.moving))
         here = way.charted(way.gradient(model.retract(q, way.spread(step))), step)
         half = way.charted(way.gradient(model.retract(q, way.spread(0.5 * step))), 0.5 * step)
-        levers = curvature.within(q, at.sizes[0], np.abs(step))
-        second = curvature.second(levers, at.sizes[1], np.abs(step))
-        third = curvature.third(levers, at.sizes[1], np.abs(step)) / 8
+        levers = curvature.within(q, at.levers, np.abs(step))
+        second = curvature.second(levers, at.weights, np.abs(step))
+        third = curvature.third(levers, at.weights, np.abs(step)) / 8
         worst = max(worst, float((np.abs(at.A @ (here - at.J)) - second).max()))
         worst = max(worst, float((np.abs(at.A @ (half - 0.5 * (here + at.J))) - third).max()))
     return worst

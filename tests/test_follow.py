@@ -14,9 +14,9 @@ from supple.errors import PoseError, SuppleError
 from supple.machine import Machine, gallery
 from supple.model.closing import close, placed
 from supple.model.follow import Followed, follow
-from supple.model.model import Model, rotation_vector
+from supple.model.model import Model
 from supple.model.posture import posture
-from supple.model.turning import body_rates
+from supple.model.turning import body_rates, rotation_vector
 from supple.motion.description import Motion
 from supple.motion.trajectory import Trajectory
 

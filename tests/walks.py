@@ -17,7 +17,7 @@ from supple.errors import PoseError
 from supple.model.continuation import apart
 from supple.model.model import Model
 from supple.model.observe import coordinate_values
-from supple.model.posture import posture
+from supple.model.posture import posture, postures
 
 Array = np.ndarray[Any, Any]
 SAME = 1e-6  # m or rad
@@ -153,9 +153,11 @@ class Verdict:
     words: list[str]
 
 
-def judged(model: Model, how: Asked, count: int, share: float = 1.0, steps: int = 80, call: Any = None) -> Verdict:
+def judged(
+    model: Model, how: Asked, count: int, share: float = 1.0, steps: int = 80, call: Any = None, seed: int = 1
+) -> Verdict:
     """Random poses asked for directly and reached by a straight walk and by one round a corner, in steps of other size."""
-    rng = np.random.default_rng(1)
+    rng = np.random.default_rng(seed)
     home = posture(model)
     begin = np.tile(coordinate_values(model, home)[how.held], (count, 1))
     goal = begin + rng.uniform(-share, share, begin.shape) * how.span
@@ -174,21 +176,19 @@ def judged(model: Model, how: Asked, count: int, share: float = 1.0, steps: int 
 def _verdict(model: Model, how: Asked, goal: Array, walks: list[tuple[Array, Array]]) -> Verdict:
     same = unjudged = refused = reachable = ambiguous = 0
     other, words = [], []
-    for k, values in enumerate(goal):
-        pose = {model.names[i]: float(x) for i, x in zip(how.held, values, strict=True)}
+    names = [model.names[i] for i in how.held]
+    for k, found in enumerate(postures(model, names, goal)):
         ends = [q[k] for q, good in walks if good[k]]
         ambiguous += len(ends) == 2 and _off(model, *ends) > SAME
-        try:
-            found = posture(model, pose)
-        except PoseError as problem:
+        if isinstance(found, PoseError):
             refused, reachable = refused + 1, reachable + bool(ends)
-            words.append(str(problem))
+            words.append(str(found))
             continue
         unjudged += not ends
         if ends and _off(model, found, ends[0]) < SAME:
             same += 1
         elif ends:
-            other.append(pose)
+            other.append(dict(zip(names, goal[k].tolist(), strict=True)))
     return Verdict(len(goal), same, unjudged, refused, reachable, other, ambiguous, words)
 
 

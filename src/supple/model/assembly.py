@@ -16,7 +16,7 @@ from scipy.linalg import qr
 from supple.errors import PoseError
 from supple.model.algebra import Array, null_space
 from supple.model.closing import close, open_loop, placed, values
-from supple.model.continuation import Goal, Walked, Way, apart, displacements
+from supple.model.continuation import Walked, Way, apart, displacements
 from supple.model.model import Model
 
 AGREE = 1e-9  # m or rad, of coordinates that were asked beyond the robot's freedoms
@@ -28,15 +28,28 @@ _WAYS: WeakKeyDictionary[Model, dict[tuple[int, ...], Way]] = WeakKeyDictionary(
 
 def reached(model: Model, q: Array, wanted: Mapping[int, float]) -> Array:
     """The posture with the wanted values (velocity index -> value) that continues from the closed posture q."""
-    held, others = independent(model, q, list(wanted))
+    found = all_reached(model, q, list(wanted), np.array([list(wanted.values())]))[0]
+    if isinstance(found, PoseError):
+        raise found
+    return found
+
+
+def all_reached(model: Model, q: Array, which: list[int], wanted: Array) -> list[Array | PoseError]:
+    """Postures that continue from the closed posture q, one for each row of wanted values of the coordinates `which`, or
+    words why not."""
+    held, others = independent(model, q, which)
     way = _WAYS.setdefault(model, {}).setdefault(held, Way(model, held))
-    goal = Goal({i: wanted[i] for i in held})
-    walked = way.walk(q, goal)
-    if not walked.arrived:
-        walked = around(way, q, goal, walked)
+    goals = wanted[:, [which.index(i) for i in held]]
+    ends, shares = way.walks(np.tile(q, (len(goals), 1)), goals)
+    found: list[Array | PoseError] = list(ends)
+    stuck = np.flatnonzero(shares < 1.0)
+    if stuck.size:
+        for k, end in zip(stuck, around(way, q, goals[stuck], ends[stuck], shares[stuck]), strict=True):
+            found[k] = end
     if others:
-        _check_others(model, walked.q, wanted, others)
-    return walked.q
+        asked = [dict(zip(which, row.tolist(), strict=True)) for row in wanted]
+        found = [_checked(model, end, at, others) for end, at in zip(found, asked, strict=True)]
+    return found
 
 
 def independent(model: Model, q: Array, wanted: list[int]) -> tuple[tuple[int, ...], tuple[int, ...]]:
@@ -52,44 +65,65 @@ def independent(model: Model, q: Array, wanted: list[int]) -> tuple[tuple[int, .
     return tuple(i for i in wanted if i in chosen), tuple(i for i in wanted if i not in chosen)
 
 
-def _check_others(model: Model, q: Array, wanted: Mapping[int, float], others: tuple[int, ...]) -> None:
+def _checked(model: Model, q: Array | PoseError, wanted: Mapping[int, float], others: tuple[int, ...]) -> Array | PoseError:
+    if isinstance(q, PoseError):
+        return q
     off = displacements(model, q, wanted, others)
     worst = int(np.abs(off).argmax())
-    if abs(off[worst]) > AGREE:
-        name, now = model.names[others[worst]], values(model, q)[others[worst]]
-        raise PoseError(
-            f"{model.mechanism.name}: the loops cannot close at {_pose(model, wanted)}: with the other values {name} is "
-            f"{now:.6g}, not {wanted[others[worst]]:.6g}"
-        )
+    if abs(off[worst]) <= AGREE:
+        return q
+    name, now = model.names[others[worst]], values(model, q)[others[worst]]
+    return PoseError(
+        f"{model.mechanism.name}: the loops cannot close at {_pose(model, wanted)}: with the other values {name} is "
+        f"{now:.6g}, not {wanted[others[worst]]:.6g}"
+    )
 
 
-def around(way: Way, q: Array, goal: Goal, stuck: Walked) -> Walked:
-    """The end of a way on which the straight one meets a singular posture; an error in words if none is found."""
-    model = way.model
-    free = way.free
-    ahead = close(model, placed(model, stuck.q, goal.held), free)
+def around(way: Way, q: Array, goals: Array, ends: Array, shares: Array) -> list[Array | PoseError]:
+    """The ends of ways on which the straight ones meet singular postures; errors in words where none is found."""
+    found = [_beyond(way, q, goal, Walked(end, share)) for goal, end, share in zip(goals, ends, shares, strict=True)]
+    left = [k for k, x in enumerate(found) if x is None]
+    places = {k: list(detours(way, q, goals[k], Walked(ends[k], shares[k]))) for k in left}
+    for turn in range(max(map(len, places.values()), default=0)):
+        some = np.array([k for k in left if found[k] is None and turn < len(places[k])], dtype=int)
+        if not some.size:
+            break
+        there, share = way.walks(np.tile(q, (len(some), 1)), np.array([places[k][turn] for k in some]))
+        some, there = some[share >= 1.0], there[share >= 1.0]
+        if some.size:
+            there, share = way.walks(there, goals[some])
+            for k, end, whole in zip(some, there, share, strict=True):
+                found[k] = end if whole >= 1.0 else None
+    return [_untold(way, goals[k], shares[k]) if x is None else x for k, x in enumerate(found)]
+
+
+def _beyond(way: Way, q: Array, goal: Array, stuck: Walked) -> Array | PoseError | None:
+    """A pose next to the singular one that a straight way meets, or words if it is out of reach."""
+    model, free = way.model, way.free
+    held = dict(zip(way.held, goal.tolist(), strict=True))
+    ahead = close(model, placed(model, stuck.q, held), free)
     if ahead is not None and 1.0 - stuck.share < SINGULAR_END and np.abs(apart(model, stuck.q, ahead)).max() < 0.1:
-        return Walked(ahead, 1.0)
-    if ahead is None and close(model, placed(model, q, goal.held), free) is None:
-        where = f"at {_pose(model, goal.held)}; the pose is out of reach (reached {stuck.share:.0%} of the way)"
-        raise PoseError(open_loop(model, placed(model, stuck.q, goal.held), where))
-    for waypoint in detours(way, q, goal, stuck):
-        there = way.walk(q, waypoint)
-        walked = way.walk(there.q, goal) if there.arrived else there
-        if walked.arrived:
-            return walked
-    raise PoseError(
-        f"{model.mechanism.name}: cannot tell which posture of this assembly has {_pose(model, goal.held)}: the way there "
-        f"from home meets a singular pose after {stuck.share:.0%} of it, and no way around was found; ask for a pose "
+        return ahead
+    if ahead is None and close(model, placed(model, q, held), free) is None:
+        where = f"at {_pose(model, held)}; the pose is out of reach (reached {stuck.share:.0%} of the way)"
+        return PoseError(open_loop(model, placed(model, stuck.q, held), where))
+    return None
+
+
+def _untold(way: Way, goal: Array, share: float) -> PoseError:
+    pose = _pose(way.model, dict(zip(way.held, goal.tolist(), strict=True)))
+    return PoseError(
+        f"{way.model.mechanism.name}: cannot tell which posture of this assembly has {pose}: the way there from home "
+        f"meets a singular pose after {share:.0%} of it, and no way around was found; ask for a pose "
         "nearer home, or choose another home or assembly"
     )
 
 
-def detours(way: Way, q: Array, goal: Goal, stuck: Walked) -> Iterator[Goal]:
+def detours(way: Way, q: Array, goal: Array, stuck: Walked) -> Iterator[Array]:
     """Places to go by, off the wall of singular postures that the straight way meets.
 
     The left null vector of F_x there, times F_y, is normal to the wall in the held coordinates."""
-    whole = way.remaining(q, goal)
+    whole = way.remaining(q[None], goal[None])[0]
     length = float(np.linalg.norm(whole))
     J = way.gradient(stuck.q)
     u, _, _ = np.linalg.svd(J[:, way.x])
@@ -103,8 +137,7 @@ def detours(way: Way, q: Array, goal: Goal, stuck: Walked) -> Iterator[Goal]:
     for back, along in DETOURS:
         for k in range(1, min(len(whole), 1 + SIDES)):
             for side in (1.0, -1.0):
-                place = here + length * (side * along * frame[:, k] - back * normal)
-                yield Goal(dict(zip(way.held, place.tolist(), strict=True)))
+                yield here + length * (side * along * frame[:, k] - back * normal)
 
 
 def _pose(model: Model, wanted: Mapping[int, float]) -> str:

@@ -7,7 +7,8 @@ from collections.abc import Mapping
 import numpy as np
 
 from supple.model.algebra import Array, least_squares
-from supple.model.model import Model, rotation_vector, turned
+from supple.model.model import Model
+from supple.model.turning import quaternion, rotation_vector
 
 CLOSED = 1e-12  # m or rad
 
@@ -30,7 +31,7 @@ def placed(model: Model, q: Array, wanted: Mapping[int, float]) -> Array:
         if not any(i in wanted for i in own):
             continue
         goal = np.array([wanted.get(i, now[i]) for i in own])
-        made[frame.q] = turned(np.array([1.0, 0, 0, 0]), goal) if frame.motion == "spherical" else goal
+        made[frame.q] = quaternion(goal) if frame.motion == "spherical" else goal
     return made
 
 

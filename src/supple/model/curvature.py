@@ -19,6 +19,7 @@ from supple.robot.bodies.record import Marker
 from supple.robot.mechanism import Anchor, Closure, Mechanism
 
 Indices = npt.NDArray[np.int_]
+Mask = npt.NDArray[np.bool_]
 
 
 @dataclass(frozen=True)
@@ -45,7 +46,9 @@ class Place:
 
 
 class Curvature:
-    """Bounds of all places of a robot at once: chains side by side in arrays (c, k), padded with what never moves."""
+    """Bounds of all places of a robot at once: chains side by side in arrays (c, k), padded with what never moves.
+
+    What it is asked about may have leading axes, postures of a crowd; they are left out of the shapes below."""
 
     def __init__(self, places: Sequence[Place], moving: Sequence[int], nq: int) -> None:
         chains = [(p, chain) for p, place in enumerate(places) for chain in place.chains]
@@ -91,10 +94,10 @@ class Curvature:
 
     def levers(self, J: Array) -> Array:
         """(c, k) how far each joint moves the end of its chain per radian; infinite where the rows do not say."""
-        squares = self.positions @ np.hstack([J, np.zeros((len(J), 1))]) ** 2
-        found = squares[self.owner[:, None], self.columns]
+        squares = self.positions @ _padded(J) ** 2
+        found = squares[..., self.owner[:, None], self.columns]
         for n, own in self.balls:
-            found[n, own] = 0.5 * found[n, own].sum()
+            found[..., n, own] = 0.5 * found[..., n, own].sum(axis=-1, keepdims=True)
         return np.where(self.whole[:, None], np.sqrt(found), np.inf)
 
     def weights(self, A: Array) -> tuple[Array, Array]:
@@ -103,31 +106,40 @@ class Curvature:
 
     def within(self, q: Array, levers: Array, box: Array) -> Array:
         """(c, k) levers at most, anywhere in a box about q of these half-widths (moving,)."""
-        wide = np.append(box, 0.0)
-        stretch = np.abs(np.append(q, 0.0)[self.slides]) + wide[self.sliding]
-        reach = self.after + np.einsum("cks,cs->ck", self.beyond, stretch)
-        return np.asarray(np.minimum(np.minimum(levers, reach) + self._bent(reach, wide[self.columns]), reach))
+        wide = _padded(box)
+        stretch = np.abs(_padded(q)[..., self.slides]) + wide[..., self.sliding]
+        reach = self.after + np.einsum("cks,...cs->...ck", self.beyond, stretch)
+        return np.asarray(np.minimum(np.minimum(levers, reach) + self._bent(reach, wide[..., self.columns]), reach))
 
     def second(self, levers: Array, weights: tuple[Array, Array], step: Array) -> Array:
         """(r, moving) bounds on the second derivative of A F by a step of this size, with these levers at most."""
-        wide = np.append(step, 0.0)
-        return self._joined(self._bent(levers, wide[self.columns]), self.turning @ wide, weights)
+        wide = _padded(step)
+        return self._joined(self._bent(levers, wide[..., self.columns]), wide @ self.turning.T, weights)
 
     def third(self, levers: Array, weights: tuple[Array, Array], step: Array) -> Array:
         """(r, moving) bounds on the third derivative of A F by a step of this size twice."""
-        wide = np.append(step, 0.0)
-        width = wide[self.columns]
-        longest = np.maximum.accumulate(levers[:, ::-1], axis=1)[:, ::-1]
-        turn = np.where(self.turns, width, 0.0).sum(axis=1, keepdims=True)
-        return self._joined(self._bent(longest, width, 2.0) * turn, (self.turning @ wide) ** 2, weights)
+        wide = _padded(step)
+        width = wide[..., self.columns]
+        longest = np.maximum.accumulate(levers[..., ::-1], axis=-1)[..., ::-1]
+        turn = np.where(self.turns, width, 0.0).sum(axis=-1, keepdims=True)
+        return self._joined(self._bent(longest, width, 2.0) * turn, (wide @ self.turning.T) ** 2, weights)
 
     def _joined(self, bent: Array, turned: Array, weights: tuple[Array, Array]) -> Array:
-        places = np.bincount(self.flat, bent.ravel(), self.count * (self.size + 1)).reshape(self.count, -1)
-        G = weights[0] @ places + weights[1] @ (self.turning * turned[:, None])
-        return np.asarray(G[:, : self.size])
+        lead, count = bent.shape[:-2], self.count * (self.size + 1)
+        crowd = int(np.prod(lead))
+        where = self.flat + count * np.arange(crowd)[:, None]
+        places = np.bincount(where.ravel(), bent.ravel(), crowd * count).reshape(*lead, self.count, -1)
+        G = weights[0] @ places + weights[1] @ (self.turning * turned[..., None])
+        return np.asarray(G[..., : self.size])
 
     def _bent(self, lever: Array, width: Array, carried: float = 1.0) -> Array:
-        return np.einsum("cij,cj->ci", self.both * lever.ravel()[self.later] + carried * self.carried, width)
+        long = lever.reshape(*lever.shape[:-2], -1)[..., self.later]
+        return np.asarray(((self.both * long + carried * self.carried) @ width[..., None])[..., 0])
+
+
+def _padded(x: Array) -> Array:
+    """x with a column of zeros, for joints that chains do not have."""
+    return np.concatenate([x, np.zeros((*x.shape[:-1], 1))], axis=-1)
 
 
 def place_of_closure(mechanism: Mechanism, closure: Closure, row: int) -> Place:

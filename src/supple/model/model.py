@@ -22,6 +22,7 @@ from supple.formulations.record import Equations
 from supple.formulations.tree.chains import chains
 from supple.model.algebra import Array, least_squares, null_space, one_thread
 from supple.model.couplings import COUPLINGS, Tree, massless
+from supple.model.turning import turned
 from supple.robot.bodies.record import bent, strain_gradient
 from supple.robot.mechanism import Mechanism
 
@@ -237,24 +238,3 @@ class Model:
     def energy(self, q: Array, v: Array) -> Mapping[str, Array]:
         """Kinetic and elastic energy per frame, gravity per frame, motors, and the power lost."""
         return self.call("energy", q=q, v=v)
-
-
-def turned(p: Array, step: Array) -> Array:
-    """A unit quaternion turned by a rotation vector of its own axes."""
-    angle = float(np.linalg.norm(step))
-    if angle == 0.0:
-        return p / np.linalg.norm(p)
-    w, (x, y, z) = np.cos(angle / 2), np.sin(angle / 2) / angle * step
-    a, b, c, d = p
-    made = np.array(
-        [a * w - b * x - c * y - d * z, a * x + b * w + c * z - d * y,
-         a * y - b * z + c * w + d * x, a * z + b * y - c * x + d * w]
-    )  # fmt: skip
-    return made / np.linalg.norm(made)
-
-
-def rotation_vector(p: Array) -> Array:
-    """Rotation vector (rad) of a unit quaternion."""
-    p = p if p[0] >= 0 else -p
-    s = float(np.linalg.norm(p[1:]))
-    return p[1:] * (2.0 if s < 1e-12 else 2.0 * np.arctan2(s, p[0]) / s)

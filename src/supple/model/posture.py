@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from difflib import get_close_matches
 from typing import Any
 from weakref import WeakKeyDictionary
@@ -11,9 +11,10 @@ import numpy as np
 
 from supple.errors import PoseError, SuppleError
 from supple.model.algebra import Array, one_thread
-from supple.model.assembly import reached
+from supple.model.assembly import all_reached, reached
 from supple.model.closing import close, open_loop, placed, values
-from supple.model.model import Model, turned
+from supple.model.model import Model
+from supple.model.turning import turned
 
 IDLE = 1e-3  # m or rad: how rough the value of a joint may be that follows from others
 
@@ -48,13 +49,29 @@ def posture(model: Model, at: Mapping[str, float] | None = None, assembly: str |
     if not model.mechanism.closures:
         q = placed(model, start(model, assembly), _idle_home(model))
         return placed(model, q, held_values(model, at or {}, q))
-    known = _HOMES.setdefault(model, {})
-    if assembly not in known:
-        known[assembly] = _home(model, assembly)
-    home, problem = known[assembly]
+    home, problem = _known_home(model, assembly)
     if not at and problem is not None:
         raise problem
     return reached(model, home, held_values(model, at or {}, home)) if at else home.copy()
+
+
+@one_thread
+def postures(model: Model, names: Sequence[str], values: Array, assembly: str | None = None) -> list[Array | PoseError]:
+    """What `posture` answers to each row (n, names) of joint values or platform poses, many times faster for many: closed
+    postures, and in place of those that cannot be the errors that say why."""
+    asked = [dict(zip(names, row.tolist(), strict=True)) for row in values]
+    if not model.mechanism.closures:
+        return [posture(model, at, assembly) for at in asked]
+    home, _ = _known_home(model, assembly)
+    held = [held_values(model, at, home) for at in asked]
+    return all_reached(model, home, list(held[0]), np.array([list(h.values()) for h in held])) if held else []
+
+
+def _known_home(model: Model, assembly: str | None) -> tuple[Array, PoseError | None]:
+    known = _HOMES.setdefault(model, {})
+    if assembly not in known:
+        known[assembly] = _home(model, assembly)
+    return known[assembly]
 
 
 _HOMES: WeakKeyDictionary[Model, dict[str | None, tuple[Array, PoseError | None]]] = WeakKeyDictionary()
