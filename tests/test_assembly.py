@@ -15,7 +15,7 @@ from supple.machine import Machine, gallery, locate
 from supple.model.continuation import Goal, Way
 from supple.model.curvature import Curvature
 from supple.model.model import Model
-from supple.model.posture import posture
+from supple.model.posture import posture, postures
 
 FIVE_BAR = Path(__file__).parent / "data" / "five_bar_outward.yaml"
 LOOPED = [r for r in gallery() if r != "cantilever"]
@@ -66,6 +66,23 @@ def test_poses_asked_for_are_those_walks_reach(robot: str) -> None:
         assert verdict.same + verdict.unjudged + verdict.refused == verdict.asked
         assert verdict.reachable == 0 and verdict.same > 0
         assert all("out of reach" in w or "singular" in w for w in verdict.words)
+
+
+@pytest.mark.parametrize("robot", ["five_bar", "3rrr", "gough_stewart"])
+def test_crowds_are_answered_as_one_by_one(robot: str) -> None:
+    """Postures to rounding, errors word by word; some of these poses are out of reach."""
+    model = Machine.read(robot).model(rigid=True)
+    names = [model.names[i] for i in model.active]
+    home = posture(model)[[model.index(n) for n in names]]
+    poses = home + np.random.default_rng(3).uniform(-0.4, 0.4, (6, len(names)))
+    words = 0
+    for found, row in zip(postures(model, names, poses), poses.tolist(), strict=True):
+        try:
+            assert np.abs(posture(model, dict(zip(names, row, strict=True))) - found).max() < 1e-9
+        except PoseError as problem:
+            words += 1
+            assert str(found) == str(problem)
+    assert (words > 0) == (robot != "five_bar")
 
 
 def test_the_judge_finds_another_branch() -> None:
