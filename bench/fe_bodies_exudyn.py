@@ -30,12 +30,12 @@ from exudyn.itemInterface import (
 )
 from timing import show
 
-from supple.analyses.simulate import simulate
 from supple.backends.stepping.settings import Settings
 from supple.machine import Machine
 from supple.robot.finite_elements.matrix_files import write_model
 from supple.robot.finite_elements.nodal import NodalModel
 from supple.robot.finite_elements.solid import solid
+from supple.simulation.integrate import integrate
 from supple.simulation.simulator import simulator
 
 CELLS, E, NU, RHO, Y, Z = 10, 2.1e11, 0.3, 7850.0, 0.012, 0.015
@@ -74,7 +74,7 @@ def by_supple(model: NodalModel, folder: Path) -> tuple[np.ndarray, float]:
     write_model(model, folder / "bar.npz")
     (folder / "bars.yaml").write_text(ROBOT)
     fine = Settings(method="gauss", tolerance=1e-10, every=EVERY)
-    found = simulate(simulator(Machine.read(folder / "bars.yaml"), "spin", start="undeformed"), fine).signals
+    found = integrate(simulator(Machine.read(folder / "bars.yaml"), "spin", start="undeformed"), fine).signals
     return found["point_position"].values[:, 0], float(np.abs(found["point_deformation"].values).max())
 
 

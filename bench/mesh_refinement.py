@@ -12,11 +12,11 @@ import sys
 import tempfile
 from pathlib import Path
 
-from supple.analyses.simulate import simulate
 from supple.backends.stepping.settings import Settings
 from supple.expr.passes import optimise
 from supple.machine import Machine, locate
 from supple.models import inverse
+from supple.simulation.integrate import integrate
 from supple.simulation.simulator import simulator
 
 LEVELS = {"coarse": 2, "four times the nodes": 3}
@@ -35,7 +35,7 @@ def main() -> int:
             model = Machine.read(file).model()
             derived = inverse(model.mechanism)
             made = simulator(Machine.read(file), "poses")
-            runs = [simulate(made, Settings(step=2e-3)).summary for _ in range(7)]
+            runs = [integrate(made, Settings(step=2e-3)).summary for _ in range(7)]
             best = min(r["wall_time_s"] for r in runs)
             counts = (derived.operations, optimise(derived).function.operations, runs[0]["evaluations"])
             found[name] = (*counts, best)

@@ -14,11 +14,11 @@ import time
 
 from timing import show
 
-from supple.analyses.simulate import checked
 from supple.backends.stepping.settings import Settings
 from supple.errors import SuppleError
 from supple.machine import Machine, gallery
 from supple.simulation.groups import Group, groups_of, switch
+from supple.simulation.integrate import checked
 from supple.simulation.simulator import Simulator, simulator
 
 STEPS, ROWS = 10**9, 200_000  # of one piece

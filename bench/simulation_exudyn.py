@@ -24,11 +24,11 @@ from threadpoolctl import threadpool_limits
 from timing import show
 
 from supple.analyses.modes import modes
-from supple.analyses.simulate import simulate
 from supple.backends.native import native
 from supple.backends.stepping.settings import Settings
 from supple.expr.passes import optimise
 from supple.machine import Machine
+from supple.simulation.integrate import integrate
 from supple.simulation.simulator import Simulator, simulator
 
 BAR, EQUAL, ROUNDS = 20.0, 0.005, 5
@@ -115,7 +115,7 @@ def contest(peer: Any) -> tuple[list[Attempt], list[Attempt]]:
     reference, theirs = references(peer, robot, rival)
     ours, others = [Attempt(f"tolerance {t:g}") for t in TOLERANCES], [Attempt(f"step {h * 1e3:g} ms") for h in STEPS]
     for attempt, tolerance in zip(ours, TOLERANCES, strict=True):
-        summary = simulate(robot, Settings(tolerance=tolerance, every=EVERY)).summary
+        summary = integrate(robot, Settings(tolerance=tolerance, every=EVERY)).summary
         attempt.took("wall_time_s", summary["wall_time_s"])
         attempt.notes = f"{summary['steps']} steps, {summary['newton_iterations']} iterations"
     for _ in range(ROUNDS):
@@ -134,7 +134,7 @@ def contest(peer: Any) -> tuple[list[Attempt], list[Attempt]]:
 
 def references(peer: Any, robot: Simulator, rival: Any) -> tuple[np.ndarray, np.ndarray]:
     """Fine runs of supple (EVERY apart) and Exudyn (FINE_STEP apart); how far they are from coarser ones and each other."""
-    whole, looser = (simulate(robot, replace(FINE, every=EVERY, tolerance=k * FINE.tolerance)) for k in (1, 10))
+    whole, looser = (integrate(robot, replace(FINE, every=EVERY, tolerance=k * FINE.tolerance)) for k in (1, 10))
     reference, other = (x["point_acceleration"][1:, 0, ::2] for x in (whole, looser))
     print(f"supple's reference, from one with ten times the tolerance: {relative(other - reference, reference):.2%}")
     _, _, theirs = rival.run(FINE_STEP, robot.duration, FINE_STEP, peer.REFERENCE_TOLERANCE, rho=0.9)
@@ -173,7 +173,7 @@ def hard(peer: Any) -> float:
     """supple's error at default settings along the square with jumps of acceleration, after the low-pass."""
     robot = simulator(Machine.read("dualemps"), "square_trapezoidal")
     integrated, _, found = Tip(robot)(Settings(every=FINEST))
-    reference = filtered(simulate(robot, replace(FINE, every=FINEST))["point_acceleration"][1:, 0, ::2])
+    reference = filtered(integrate(robot, replace(FINE, every=FINEST))["point_acceleration"][1:, 0, ::2])
     error = relative(filtered(found) - reference, reference)
     rival = peer.Robot(robot.path)
     fine = filtered(rival.run(FINE_STEP, robot.duration, FINEST, peer.REFERENCE_TOLERANCE)[2][1:])

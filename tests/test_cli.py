@@ -52,11 +52,11 @@ BAD_COMMANDS = [
     ("check five_bar --at arm1/q11=1", "five_bar has no coordinate 'arm1/q11'; did you mean 'arm1/q1'?"),
     ("check five_bar --at arm1/q1", "--at 'arm1/q1' must be NAME=VALUE"),
     ("check five_bar --at =1", "--at '=1' must be NAME=VALUE"),
-    ("check five_bar --at arm1/q1=abc", "--at arm1/q1=abc: does not know 'abc'"),
-    ("check five_bar --at arm1/q1=nan", "--at arm1/q1=nan: must be finite"),
+    ("check five_bar --at arm1/q1=abc", "at arm1/q1=abc: does not know 'abc'"),
+    ("check five_bar --at arm1/q1=nan", "at arm1/q1=nan: must be finite"),
     ("check five_bar --at arm1/q1=1e999", "out of range"),
-    ("check five_bar --at arm1/q1=1kg", "must be an angle or length, but the units given make a mass"),
-    ("check five_bar --at arm1/q1=1mm", "--at arm1/q1: must be an angle, but the units given make a length"),
+    ("check five_bar --at arm1/q1=1kg", "must be an angle, but the units given make a mass"),
+    ("check five_bar --at arm1/q1=1mm", "at arm1/q1=1mm: must be an angle, but the units given make a length"),
     ("check five_bar --at arm1/q1=1 --at arm1/q1=2", "--at arm1/q1 is given twice; give it once"),
     ("check 3rrr --at x=0 --at leg1/q1=1", "give either the platform's pose (x, ...) or joint values"),
     ("check delta --at z=-5", "cannot close at z=-5; the pose is out of reach"),
@@ -119,7 +119,7 @@ def test_robots_as_json_names_the_gallery() -> None:
 def test_the_only_motion_of_a_robot_needs_no_name(tmp_path: Path) -> None:
     several = run("simulate", "gough_stewart")
     assert several.exit_code == 2
-    assert "choose a motion of gough_stewart by --motion; it has: quintic, controlled" in several.output
+    assert "choose a motion of gough_stewart; it has: quintic, controlled" in several.output
     text = locate("cantilever").read_text(encoding="utf-8")
     (tmp_path / "still.yaml").write_text(text[: text.index("motions:")], encoding="utf-8")
     assert "its file has none; name a file (.yaml, .csv)" in run("simulate", str(tmp_path / "still.yaml")).output

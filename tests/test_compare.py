@@ -8,12 +8,13 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
-from supple.analyses.compare import EXPECTED, compare
+from supple.analyses.compare import EXPECTED, compared
 from supple.cli.main import main
 from supple.errors import SuppleError
 from supple.machine import FORMULATIONS, Machine
 from supple.model.model import Model
-from supple.views.comparison import print_comparison
+from supple.views.comparison import comparison_page
+from supple.views.page import print_page
 
 
 def run(*arguments: str) -> Result:
@@ -38,7 +39,7 @@ def test_every_formulation_has_an_expectation() -> None:
 @pytest.mark.parametrize("name", ["3rrr", "dualemps"])
 def test_differences_have_the_expected_order(name: str) -> None:
     """Same mathematics: rounding. Linear small rotations (ERLS): first order in the deformation, at rest nothing."""
-    found = compare(every(name), timed=False)
+    found = compared(every(name), timed=False)
     assert found.reference == "newton_euler"
     for row in found.rows:
         if row.reason:
@@ -57,7 +58,7 @@ def test_differences_have_the_expected_order(name: str) -> None:
 def test_costs() -> None:
     """Operations are those of the Functions; compiled, one evaluation takes some time."""
     models = every("five_bar_elastic")
-    found = compare(models, generated={"lagrange": 7})
+    found = compared(models, generated={"lagrange": 7})
     for row in found.rows:
         model = models[row.formulation]
         if isinstance(model, Model):
@@ -69,7 +70,7 @@ def test_costs() -> None:
 def test_the_pose_is_the_one_asked_for() -> None:
     """Frequencies are those of `supple modes` at the same pose."""
     at = {"arm1/q1": 2.0, "arm2/q1": 1.1}
-    found = compare({"newton_euler": Machine.read("five_bar").model()}, at, timed=False)
+    found = compared({"newton_euler": Machine.read("five_bar").model()}, at, timed=False)
     assert found.pose["arm1/q1"] == 2.0
     shown = run("modes", "five_bar", "--at", "arm1/q1=2.0", "--at", "arm2/q1=1.1", "--json", "--count", "6")
     assert json.loads(shown.stdout)["frequencies_hz"] == pytest.approx(list(found.rows[0].frequencies_hz), rel=1e-9)
@@ -128,7 +129,7 @@ def test_a_motion_by_three_formulations() -> None:
 def test_a_motion_that_a_formulation_does_not_integrate_is_said(capsys: pytest.CaptureFixture[str]) -> None:
     """Why a formulation refuses a motion stands where its numbers would be."""
     models = {f: Machine.read("five_bar_elastic").model(f) for f in ("newton_euler", "scdd")}
-    found = compare(models, timed=False, motions={"newton_euler": [], "scdd": "no inertia of its own"})
+    found = compared(models, timed=False, motions={"newton_euler": [], "scdd": "no inertia of its own"})
     assert [row.integrated for row in found.rows] == ["", "no inertia of its own"]
-    print_comparison(found)
+    print_page(comparison_page(found))
     assert "scdd: no inertia of its own" in capsys.readouterr().out

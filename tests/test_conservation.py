@@ -13,9 +13,9 @@ import pytest
 from scipy.integrate import simpson
 from undamped import CASES, energy
 
-from supple.analyses.simulate import simulate
 from supple.backends.stepping.settings import Settings
 from supple.machine import Machine
+from supple.simulation.integrate import integrate
 from supple.simulation.simulator import simulator
 
 
@@ -37,7 +37,7 @@ def test_generalised_alpha_only_loses_energy(tmp_path: Path) -> None:
     case = CASES["five_bar swinging"]
     made, lost = case.ready(tmp_path, 10_000), []
     for rho, step in ((1.0, 1e-4), (0.5, 1e-4), (0.5, 5e-5)):
-        found = simulate(made, Settings("generalised_alpha", step=step, rho=rho, tolerance=1e-8, every=2e-3))
+        found = integrate(made, Settings("generalised_alpha", step=step, rho=rho, tolerance=1e-8, every=2e-3))
         total = sum(found[f"energy_{k}"] for k in ("kinetic", "elastic", "gravity"))
         error = (total - total[0]) / found["energy_kinetic"].max()
         if rho == 1.0:
@@ -64,12 +64,12 @@ def test_work_of_the_actuators_is_found_again(robot: str, motion: str, end: floa
     """Energy gained + energy lost = work of the actuators, by the integrator's account and by Simpson's rule on samples."""
     made = simulator(Machine.read(robot), motion, duration=end)
     alpha = [
-        simulate(made, Settings("generalised_alpha", tolerance=t, every=1e-3)).summary["energy_balance_error"]
+        integrate(made, Settings("generalised_alpha", tolerance=t, every=1e-3)).summary["energy_balance_error"]
         for t in (1e-3, 1e-5)
     ]
     assert alpha[0] < 1e-4
     assert alpha[1] < max(0.1 * alpha[0], 1e-7)
-    found = simulate(made, Settings("gauss", tolerance=1e-8, every=5e-4))
+    found = integrate(made, Settings("gauss", tolerance=1e-8, every=5e-4))
     assert found.summary["energy_balance_error"] < 1e-8
     power = np.einsum("ta,ta->t", found["tau"], found["velocity"][:, made.model.active]) - found["power_lost"]
     total = sum(found[f"energy_{k}"] for k in ("kinetic", "elastic", "gravity"))
@@ -88,7 +88,7 @@ def test_work_of_a_sampled_controller(tmp_path: Path) -> None:
     )
     made = simulator(Machine.read("3rrr"), file)
     errors = {
-        (m, t): simulate(made, Settings(m, tolerance=t, every=5e-3)).summary["energy_balance_error"]
+        (m, t): integrate(made, Settings(m, tolerance=t, every=5e-3)).summary["energy_balance_error"]
         for m, t in (("generalised_alpha", 1e-3), ("generalised_alpha", 1e-5), ("gauss", 1e-8))
     }
     assert errors["generalised_alpha", 1e-3] < 1e-4

@@ -9,12 +9,12 @@ import numpy as np
 import pytest
 from scipy.linalg import expm
 
-from supple.analyses.simulate import simulate
 from supple.backends.stepping.settings import Settings
 from supple.errors import SuppleError
 from supple.machine import Machine
 from supple.model.equilibrium import equilibrium, linearise
 from supple.model.posture import posture
+from supple.simulation.integrate import integrate
 from supple.simulation.simulator import simulator
 
 ROBOT = "gough_stewart"
@@ -44,7 +44,7 @@ def forces(kp: float, kd: float, sample: float, duration: float) -> np.ndarray:
     assert motion.controller is not None
     gains = {"kp": dict.fromkeys(motion.drives, kp), "kd": dict.fromkeys(motion.drives, kd)}
     motion = replace(motion, controller=replace(motion.controller, sample=sample, **gains), duration=duration)
-    return np.asarray(simulate(simulator(Machine.read(ROBOT), motion), Settings(every=sample))["tau"])
+    return np.asarray(integrate(simulator(Machine.read(ROBOT), motion), Settings(every=sample))["tau"])
 
 
 def test_an_unstable_sample_time_diverges_at_the_predicted_rate() -> None:
@@ -60,7 +60,7 @@ def test_a_stable_sample_time_follows_the_path() -> None:
     assert spectral_radius(100.0, 20.0, 1e-4) < 1.0
     motion = replace(Machine.read(ROBOT).motion("controlled"), duration=0.3)
     made = simulator(Machine.read(ROBOT), motion)
-    result = simulate(made, Settings())
+    result = integrate(made, Settings())
     assert made.path is not None and result.complete
     wanted = made.path(result.time)[0]
     found = np.stack([result[f"position:{n}"] for n in made.path.names], axis=1)
@@ -83,7 +83,7 @@ def test_pd_holds_with_the_error_that_weight_asks_for() -> None:
         push = Trajectory.held([f"tau {n}" for n in motion.drives], [0.1] * len(motion.drives), 1.5)
         motion = replace(motion, path=replace(still, coefficients=start), controller=control, torques=push, duration=1.5)
         run = simulator(Machine.read("3rrr"), motion)
-        result = simulate(run, Settings())
+        result = integrate(run, Settings())
         assert run.path is not None
         names = run.path.names
         made[law] = np.array([result[f"position:{n}"][-1] - run.path(1.5)[0][k] for k, n in enumerate(names)])
@@ -100,7 +100,7 @@ def test_a_joint_stuck_by_friction_creeps_without_chatter(tmp_path: Path) -> Non
         "actuators: {x: {coulomb: 10, width: 1e-4}}\n"
         "motions: {push: {torques: {x: {step: {height: 5 N, at: 0.1 s}}}, duration: 1 s}}\n"
     )
-    result = simulate(simulator(Machine.read(file), "push"), Settings())
+    result = integrate(simulator(Machine.read(file), "push"), Settings())
     assert result["velocity:x"][-1] == pytest.approx(1e-4 * 5 / np.sqrt(75), rel=1e-4)
     assert np.ptp(result["velocity:x"][101:]) < 5e-8 and result.summary["steps"] < 400  # a thousandth of the speed
     with pytest.raises(SuppleError, match="width"):

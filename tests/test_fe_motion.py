@@ -11,12 +11,12 @@ import pytest
 
 pytest.importorskip("skfem")
 
-from supple.analyses.simulate import simulate
 from supple.backends.compiler import find_compiler
 from supple.backends.stepping.settings import Settings
 from supple.machine import Machine
 from supple.robot.finite_elements.matrix_files import write_model
 from supple.robot.finite_elements.solid import solid
+from supple.simulation.integrate import integrate
 from supple.simulation.simulator import simulator
 
 EXUDYN = json.loads((Path(__file__).parent / "data" / "exudyn_bars.json").read_text())
@@ -49,7 +49,7 @@ def test_two_bars_spun_in_space_by_exudyn(tmp_path: Path) -> None:
     for stiffer in (1, 4):
         write_model(solid(*bars.hexahedra(10), stiffer * bars.E, bars.NU, bars.RHO), tmp_path / "bar.npz")
         fine = Settings(method="gauss", tolerance=1e-9, every=EXUDYN["every"])
-        found = simulate(simulator(Machine.read(tmp_path / "bars.yaml"), "spin", start="undeformed"), fine).signals
+        found = integrate(simulator(Machine.read(tmp_path / "bars.yaml"), "spin", start="undeformed"), fine).signals
         away.append(np.abs(found["point_position"].values[:, 0] - EXUDYN["tip"][str(stiffer)]).max())
         bent.append(np.abs(found["point_deformation"].values).max())
     assert bent[0] > 0.02  # m

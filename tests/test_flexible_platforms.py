@@ -21,7 +21,8 @@ from supple.model.equilibrium import equilibrium
 from supple.model.model import Model
 from supple.model.posture import posture
 from supple.robot.link_bodies import flexible_bodies
-from supple.views.tables import print_modes
+from supple.views.page import print_page
+from supple.views.tables import modes_page
 
 ROBOTS = ("gough_stewart_plate", "gough_stewart_flexible")
 
@@ -64,10 +65,10 @@ def test_a_stiff_platform_leaves_the_energy_to_legs_and_joints() -> None:
 
 def test_tables_show_the_shares_of_robots_that_have_several_kinds(capsys: pytest.CaptureFixture[str]) -> None:
     found = modes(robot("gough_stewart_flexible"), count=2)
-    print_modes(found)
+    print_page(modes_page(found))
     assert "joints" in capsys.readouterr().out
     assert set(found.to_json()["elastic_energy_share_by_kind"]) == {"legs", "joints", "platform"}
-    print_modes(modes(robot("gough_stewart_plate"), count=2))
+    print_page(modes_page(modes(robot("gough_stewart_plate"), count=2)))
     assert "joints" not in capsys.readouterr().out
 
 

@@ -20,7 +20,6 @@ from robots import build
 from scipy.spatial.transform import Rotation
 from test_integrators import TOP, euler
 
-from supple.analyses.simulate import simulate
 from supple.backends.compiler import find_compiler
 from supple.backends.stepping.settings import Settings
 from supple.backends.targets.fmu import write_fmu
@@ -29,6 +28,7 @@ from supple.machine import Machine
 from supple.model.equilibrium import equilibrium, linearise
 from supple.model.posture import posture
 from supple.results import Simulation
+from supple.simulation.integrate import integrate
 from supple.simulation.plants import plant
 from supple.simulation.simulator import Simulator, simulator
 
@@ -103,7 +103,7 @@ def test_co_simulation_follows_supple_simulate(pacdrive: Path, folder: Path, num
     made = fall()
     inputs = {f"tau_{n}": torque(made, n) for n in ("q1", "q2")}
     found = driven(pacdrive, folder, {"method": number}, inputs, TIPS, made.duration)
-    assert error(found, tips(simulate(made, Settings(method, every=STEP)))) < bound
+    assert error(found, tips(integrate(made, Settings(method, every=STEP)))) < bound
 
 
 SWAYING = """
@@ -116,7 +116,7 @@ def test_model_exchange_follows_supple_simulate(folder: Path) -> None:
     """Dualemps under forces on both sliders: CVode of FMPy, and Gauss' method."""
     (folder / "swaying.yaml").write_text(SWAYING)
     made = simulator(Machine.read("dualemps"), folder / "swaying.yaml")
-    wanted = simulate(made, Settings("gauss", every=STEP))
+    wanted = integrate(made, Settings("gauss", every=STEP))
     path = write_fmu(fmu_parts(made.model, passes=QUICK), folder)
     names = variables(path)
     watched = {"q_q11": "q11", "q_q21": "q21", "q_13_y1": "13.y1", "q_16_y1": "16.y1"}
@@ -149,7 +149,7 @@ def test_a_wrench_moves_a_robot_with_a_flexible_platform(folder: Path) -> None:
     """gough_stewart_plate on leg forces that do not hold it, under forces and a moment at its centre; all that bends."""
     (folder / "pushed.yaml").write_text(PUSHED)
     made = simulator(Machine.read("gough_stewart_plate"), folder / "pushed.yaml")
-    wanted = simulate(made, Settings("gauss", every=STEP))
+    wanted = integrate(made, Settings("gauss", every=STEP))
     parts = fmu_parts(made.model, passes=QUICK)
     path = write_fmu(parts, folder)
     inputs: dict[str, Callable[[float], float]] = {

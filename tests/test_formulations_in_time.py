@@ -14,7 +14,6 @@ import pytest
 from click.testing import CliRunner
 from closed_states import closed_state
 
-from supple.analyses.simulate import simulate
 from supple.backends.interpreter import interpret
 from supple.backends.stepping.drive import Drive, Table
 from supple.backends.stepping.plant import Plant
@@ -30,6 +29,7 @@ from supple.machine import Machine
 from supple.model.model import Model
 from supple.model.parallel_jacobian import parallel_jacobian
 from supple.results import Simulation
+from supple.simulation.integrate import integrate
 from supple.simulation.partition import partition
 from supple.simulation.plants import plant
 from supple.simulation.simulator import simulator
@@ -246,7 +246,7 @@ def moved(
     step = more.pop("step", 0.0)
     given = {**LINE, **more}
     own = simulator(formulation=formulation, loops=loops, **given)  # type: ignore[arg-type]
-    return simulate(own, Settings(method, tol, step))  # type: ignore[arg-type]
+    return integrate(own, Settings(method, tol, step))  # type: ignore[arg-type]
 
 
 def gap(found: Simulation, true: Simulation, key: str = "position") -> float:
@@ -303,8 +303,8 @@ def test_late_forces_stay_in_their_lane() -> None:
     """Runs side by side as printed, each with the loop forces of its own evaluation before: those of a run by itself."""
     given = {"formulation": "scdd", "loops": "as_printed", "duration": 0.02}
     settings = Settings("dormand_prince", 1e-7, 2e-5)
-    both = simulate(simulator(**LINE, **given, vary={"tool": [0.1, 0.13]}), settings)  # type: ignore[arg-type]
-    alone = simulate(simulator(**{**LINE, "robot": LINE["robot"].changed({"tool": 0.13})}, **given), settings)  # type: ignore[arg-type]
+    both = integrate(simulator(**LINE, **given, vary={"tool": [0.1, 0.13]}), settings)  # type: ignore[arg-type]
+    alone = integrate(simulator(**{**LINE, "robot": LINE["robot"].changed({"tool": 0.13})}, **given), settings)  # type: ignore[arg-type]
     x, y = both.signals["position"].values[:, 1], alone.signals["position"].values
     assert np.abs(x - y).max() < 1e-14
     assert np.abs(both.signals["tau"].values[:, 0] - alone.signals["tau"].values).max() > 1e-3

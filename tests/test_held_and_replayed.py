@@ -10,13 +10,13 @@ import pytest
 from click.testing import CliRunner, Result
 
 from supple.analyses.modes import modes
-from supple.analyses.simulate import simulate
 from supple.backends.stepping.settings import Settings
 from supple.cli.main import main
 from supple.errors import SuppleError
 from supple.machine import Machine
 from supple.model.mobility import mobility
 from supple.model.posture import posture
+from supple.simulation.integrate import integrate
 from supple.simulation.simulator import simulator
 
 
@@ -30,7 +30,7 @@ def run(*arguments: str) -> Result:
 def test_a_rigid_robot_with_loops_within_loops_falls_as_its_general_solution_does() -> None:
     """Accelerations at every tenth sample against the virtual tree solved for its reactions."""
     made = simulator(Machine.read("pacdrive"), "fall", rigid=True)
-    found = simulate(made, Settings("gauss", every=2e-3))
+    found = integrate(made, Settings("gauss", every=2e-3))
     assert found.complete and found.summary["energy_balance_error"] < 1e-6
     model = made.model
     position, velocity, acceleration, tau = (
@@ -61,7 +61,7 @@ def test_an_actuator_without_a_path_stays_where_it_starts(drive: str, still: flo
     """A blow of 10 N at the tip: the actuators stay, bodies bend as on a path that is at rest."""
     (tmp_path / "blow.yaml").write_text(HELD + drive)
     (tmp_path / "rest.yaml").write_text(HELD + "moves: [{by: {q11: 0, q21: 0}, duration: 20 ms}]")
-    blow, rest = (simulate(simulator(Machine.read("dualemps"), tmp_path / f"{n}.yaml")) for n in ("blow", "rest"))
+    blow, rest = (integrate(simulator(Machine.read("dualemps"), tmp_path / f"{n}.yaml")) for n in ("blow", "rest"))
     assert blow.complete
     names = list(blow.axes["coordinate"])
     for name, start in (("q11", 0.01), ("q21", 0.02)):
@@ -86,11 +86,11 @@ def test_the_forces_of_an_inverse_model_make_the_robot_follow_the_motion(tmp_pat
     assert done.exit_code == 0, done.output
     made = simulator(Machine.read("dualemps"), forces)
     assert made.prescribed == [] and made.path is None
-    found = simulate(made)
+    found = integrate(made)
     names = list(found.axes["coordinate"])
     position = found.signals["position"].values
     assert found.complete and position[0, names.index("q11")] == pytest.approx(-0.1, abs=1e-12)
-    wanted = simulate(simulator(Machine.read("dualemps"), tmp_path / "move.yaml")).signals["position"].values
+    wanted = integrate(simulator(Machine.read("dualemps"), tmp_path / "move.yaml")).signals["position"].values
     for name, travel in (("q11", 0.2), ("q21", 0.15)):
         k = names.index(name)
         assert np.ptp(position[:, k]) > 0.99 * travel

@@ -14,12 +14,12 @@ from scipy.integrate import solve_ivp
 from scipy.spatial.transform import Rotation
 from whole_tree import follow_tree
 
-from supple.analyses.simulate import simulate
 from supple.backends.stepping.settings import Settings
 from supple.machine import Machine
 from supple.motion.description import Motion
 from supple.motion.trajectory import Trajectory
 from supple.results import Simulation
+from supple.simulation.integrate import integrate
 from supple.simulation.simulator import Simulator, simulator
 
 METHODS = ("radau", "gauss", "generalised_alpha", "dormand_prince")
@@ -100,7 +100,7 @@ def test_a_heavy_top_follows_eulers_equations(method: str, file: Callable[[str],
         "radau": (1e-10, 1e-8), "gauss": (1e-12, 1e-9), "generalised_alpha": (1e-8, 1e-6), "dormand_prince": (1e-10, 1e-10),
     }[method]  # fmt: skip
     made = simulator(Machine.read(file(TOP)), "spin")
-    found = simulate(made, Settings(method, tolerance=tolerance, every=0.0))
+    found = integrate(made, Settings(method, tolerance=tolerance, every=0.0))
     R, w = attitudes(found)
     assert np.abs(R[-1] - euler()[0]).max() < bound
     assert np.abs(w[-1] - euler()[1]).max() < 20 * bound
@@ -122,13 +122,13 @@ def test_a_heavy_top_follows_eulers_equations(method: str, file: Callable[[str],
 def test_samples_between_steps_are_as_good_as_steps(file: Callable[[str], Path]) -> None:
     """Attitudes and rates of a ball joint at samples, within steps and at their ends."""
     made = simulator(Machine.read(file(TOP)), "spin")
-    fine = simulate(made, Settings("dormand_prince", tolerance=1e-12, every=0.05))
+    fine = integrate(made, Settings("dormand_prince", tolerance=1e-12, every=0.05))
     for method, step, bound in (("gauss", 4e-3, 1e-6), ("dormand_prince", 2e-3, 1e-6), ("gauss", 1 / 37, 0.02)):
-        coarse = simulate(made, Settings(method, step=step, every=0.05, **TIGHT))
+        coarse = integrate(made, Settings(method, step=step, every=0.05, **TIGHT))
         (R, w), (R_fine, w_fine) = attitudes(coarse), attitudes(fine)
         assert np.abs(R - R_fine).max() < bound
         assert np.abs(w - w_fine).max() < 20 * bound
-    at_ends = simulate(made, Settings("gauss", step=0.01, every=0.05, **TIGHT))
+    at_ends = integrate(made, Settings("gauss", step=0.01, every=0.05, **TIGHT))
     assert np.abs(at_ends["velocity"] - fine["velocity"]).max() < 1e-6
 
 
@@ -231,13 +231,13 @@ def test_bricard_falls_as_published(method: str, tolerance: float) -> None:
     """IFToMM benchmark A04: overconstrained, through poses in which the free coordinate becomes singular; P3 to 5e-6 m
     of an independent code's converged digits."""
     made = simulator(Machine.read("bricard"), "fall", duration=2.0)
-    found = simulate(made, Settings(method, tolerance=tolerance, every=0.5))
+    found = integrate(made, Settings(method, tolerance=tolerance, every=0.5))
     assert found.complete
     assert found.summary["model"] == "matrices of the tree"  # other free coordinates took over on the way
     for t, place in P3.items():
         at = int(np.abs(found.time - t).argmin())
         assert np.abs(found["point_position:P3"][at] - place).max() < 5e-6
-    steps = simulate(made, Settings(method, tolerance=tolerance, every=0.0))
+    steps = integrate(made, Settings(method, tolerance=tolerance, every=0.0))
     assert np.ptp(steps["energy_kinetic"] + steps["energy_gravity"]) < 1e-5
     assert steps.summary["worst_closure"] < 1e-12
 
@@ -251,7 +251,7 @@ def test_matrices_of_the_tree_move_as_the_closed_form(
 ) -> None:
     settings, robot_file = Settings("gauss", step=1e-3, every=end / 10, **TIGHT), file(robot) if robot == TOP else robot
     closed, dense = (
-        simulate(simulator(Machine.read(robot_file), name, duration=end, dense=d), settings) for d in (False, True)
+        integrate(simulator(Machine.read(robot_file), name, duration=end, dense=d), settings) for d in (False, True)
     )
     assert (closed.summary["model"], dense.summary["model"]) == ("closed form", "matrices of the tree")
     for key in ("position", "velocity", "acceleration", *(["tau"] if robot == "dualemps" else [])):
@@ -263,18 +263,18 @@ def test_runs_side_by_side_equal_single_runs() -> None:
     """Five values of a parameter, and of a start coordinate, in the lanes of one run."""
     settings = Settings("generalised_alpha", step=2e-4, every=0.02, **TIGHT)
     values = [50e9, 60e9, 74e9, 80e9, 90e9]
-    many = simulate(simulator(Machine.read("dualemps"), "square", duration=0.1, vary={"E": values}), settings)
+    many = integrate(simulator(Machine.read("dualemps"), "square", duration=0.1, vary={"E": values}), settings)
     assert many.summary["runs"] == 5
     assert many.summary["rejected_steps"] == 0  # else the steps were cut, for all of them alike
     for k in (0, 2, 4):
-        one = simulate(simulator(Machine.read("dualemps", {"E": values[k]}), "square", duration=0.1), settings)
+        one = integrate(simulator(Machine.read("dualemps", {"E": values[k]}), "square", duration=0.1), settings)
         for key in ("position", "velocity", "tau", "energy_elastic", "point_position"):
             np.testing.assert_allclose(many[key][:, k], one[key], rtol=1e-9, atol=1e-9, err_msg=key)
     starts = [0.1, 0.2, 0.3]
     fall = Machine.read("bricard").motion("fall")
-    many = simulate(simulator(Machine.read("bricard"), "fall", duration=0.5, vary={"q1": starts}), settings)
+    many = integrate(simulator(Machine.read("bricard"), "fall", duration=0.5, vary={"q1": starts}), settings)
     for k, start in enumerate(starts):
-        one = simulate(simulator(Machine.read("bricard"), replace(fall, start={"q1": start}), duration=0.5), settings)
+        one = integrate(simulator(Machine.read("bricard"), replace(fall, start={"q1": start}), duration=0.5), settings)
         for key in ("position", "velocity", "acceleration", "point_position"):
             np.testing.assert_allclose(many[key][:, k], one[key], rtol=1e-9, atol=1e-9, err_msg=key)
 
@@ -283,9 +283,9 @@ def test_derivatives_side_by_side_are_those_one_by_one() -> None:
     """Derivatives by the library with more lanes, or one column at a time: the same motion to the tolerance of Newton."""
     robot = simulator(Machine.read("five_bar"), "circle", duration=0.2)
     settings = Settings("generalised_alpha", step=2e-4, every=0.01, tolerance=1e-3, newton=1e-10)
-    at_once = simulate(robot, settings)
+    at_once = integrate(robot, settings)
     robot.stepper().library.supple_widen(None)
-    one_by_one = simulate(robot, settings)
+    one_by_one = integrate(robot, settings)
     assert at_once.summary["steps"] == one_by_one.summary["steps"]
     assert at_once.summary["jacobians"] > 1
     for key in ("position", "velocity", "acceleration"):
@@ -300,7 +300,7 @@ def test_dualemps_square_on_the_whole_tree() -> None:
     """The first half second of the paper's square: all 14 coordinates of the tree by Radau (with rtol = 1e-10, which takes
     four minutes, they agree to 3e-14)."""
     made = simulator(Machine.read("dualemps"), "square", duration=0.5)
-    found = simulate(made, Settings("gauss", tolerance=1e-10, every=0.1))
+    found = integrate(made, Settings("gauss", tolerance=1e-10, every=0.1))
     run = made.runs[0]
     true = follow_tree(made.model, run.q, run.v, found.time, path=made.path, breaks=made.drive.breaks, rtol=1e-4, atol=1e-8)
     np.testing.assert_allclose(found["position"], true[:, : made.model.nv], rtol=0, atol=1e-8)
@@ -355,7 +355,7 @@ def test_drives_and_loads_on_the_whole_tree(name: str, file: Callable[[str], Pat
     """A soft five-bar, whose arms bend by centimetres: one crank prescribed and one driven; a wrench; a controller."""
     made = simulator(Machine.read("five_bar", {"elements": 1, "E": "1 GPa"}), file(DRIVES[name]))
     model, given, torques = made.model, made.prescribed, made.motion.torques
-    found = simulate(made, Settings("gauss", tolerance=1e-9, every=0.025))
+    found = integrate(made, Settings("gauss", tolerance=1e-9, every=0.025))
     assert found.complete
     options: dict[str, Any] = {"loads": made.motion.loads, "breaks": made.drive.breaks}
     if given and made.path is not None:

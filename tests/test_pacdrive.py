@@ -76,11 +76,11 @@ def test_the_choice_of_the_tree_does_not_matter(method: object) -> None:
 
 def test_default_settings_keep_the_energy() -> None:
     """Torques that jump on arms that are free: with Newton's method too loose, forces out of balance add up."""
-    from supple.analyses.simulate import simulate
     from supple.backends.stepping.settings import Settings
+    from supple.simulation.integrate import integrate
     from supple.simulation.simulator import simulator
 
     made = simulator(Machine.read("pacdrive"), "pick_and_place", duration=0.4)
-    found, wanted = simulate(made, Settings()), simulate(made, Settings(method="gauss"))
+    found, wanted = integrate(made, Settings()), integrate(made, Settings(method="gauss"))
     assert found.summary["energy_balance_error"] < 5e-3
     assert abs(found["position:q1"][-1] - wanted["position:q1"][-1]) < 2e-3

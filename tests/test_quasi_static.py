@@ -7,13 +7,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from supple.analyses.simulate import simulate
 from supple.backends.stepping.settings import Settings
 from supple.machine import Machine
 from supple.model.equilibrium import equilibrium
 from supple.model.observe import coordinate_values
 from supple.model.posture import posture
 from supple.results import Simulation
+from supple.simulation.integrate import integrate
 from supple.simulation.simulator import Simulator, simulator
 
 
@@ -24,7 +24,7 @@ def written(folder: Path, moves: str) -> Path:
 
 
 def still(made: Simulator, every: float) -> Simulation:
-    return simulate(made, Settings("quasi_static", step=every, every=every))
+    return integrate(made, Settings("quasi_static", step=every, every=every))
 
 
 def test_a_slow_motion_is_quasi_static(tmp_path: Path) -> None:
@@ -32,9 +32,9 @@ def test_a_slow_motion_is_quasi_static(tmp_path: Path) -> None:
 
     The rigid robot, which the test must be able to tell from it, is fifty times further away."""
     path = written(tmp_path, "start: {x: 0, y: 0, z: -0.6}\nmoves: [{by: {x: 0.1, z: 0.05}, duration: 20 s}]")
-    whole = simulate(simulator(Machine.read("delta"), path), Settings(tolerance=1e-4, every=0.05))
+    whole = integrate(simulator(Machine.read("delta"), path), Settings(tolerance=1e-4, every=0.05))
     found = still(simulator(Machine.read("delta"), path), 0.05)
-    rigid = simulate(simulator(Machine.read("delta"), path, rigid=True), Settings(every=0.05))
+    rigid = integrate(simulator(Machine.read("delta"), path, rigid=True), Settings(every=0.05))
     assert whole.complete and found.complete and np.allclose(whole.time, found.time)
     far = np.abs(rigid["tau"] - whole["tau"]).max()
     assert far > 1e-5 and np.abs(found["tau"] - whole["tau"]).max() < 0.02 * far

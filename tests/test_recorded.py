@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from supple.analyses.simulate import simulate
 from supple.backends.compiler import find_compiler
 from supple.backends.stepping.settings import Settings
 from supple.machine import Machine
+from supple.simulation.integrate import integrate
 from supple.simulation.simulator import simulator
 
 pytestmark = pytest.mark.skipif(find_compiler() is None, reason="no C compiler")
@@ -21,7 +21,7 @@ METHODS = sorted({Settings().method, "generalised_alpha", "gauss", "dormand_prin
 def simulated(folder: Path, text: str, settings: Settings | None = None, **options: Any) -> Any:
     path = folder / "robot.yaml"
     path.write_text(text)
-    return simulate(simulator(Machine.read(path), "push", **options), settings or Settings())
+    return integrate(simulator(Machine.read(path), "push", **options), settings or Settings())
 
 
 # 2 kg on 800 N/m, pushed by 16 N from rest: x = 0.02 (1 - cos 20 t), and at any time x'' = 8 - 400 x

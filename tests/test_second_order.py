@@ -16,12 +16,12 @@ from robots import build, frequencies
 from scipy.linalg import eigvals
 
 from supple.analyses.modes import modes
-from supple.analyses.simulate import simulate
 from supple.backends.stepping.settings import Settings
 from supple.machine import FORMULATIONS, Machine
 from supple.model.model import Model
 from supple.robot.assemble import assemble
 from supple.robot.reader import describe_text
+from supple.simulation.integrate import integrate
 from supple.simulation.simulator import simulator
 
 DATA = Path(__file__).parent / "data"
@@ -187,7 +187,7 @@ def test_a_beam_lags_when_it_spins_up(tmp_path: Path) -> None:
     """Peak lag of the tip -0.574 at 6.76 s (Simo & Vu-Quoc 1986; judges/motions.py finds -0.5735), one segment."""
     robot = tmp_path / "spin_up.yaml"
     robot.write_text(files.spin_up())
-    made = simulate(
+    made = integrate(
         simulator(Machine.read(robot, {"elements": 8}), table_of(tmp_path / "spin.csv", 8.0)), Settings(every=0.01)
     )
     angle, tip = made["position:turn"], made["point_position:tip"]
@@ -209,7 +209,7 @@ def test_pacdrive_is_the_same_robot_in_the_plane_frame() -> None:
 def test_tip_of_pacdrive(motion: str) -> None:
     """Its acceleration at default settings: peak and RMS difference within 5 % of the plane frames (good to 1 %)."""
     known: dict[str, Any] = json.loads((DATA / "second_order_motions.json").read_text())[f"pacdrive {motion}"]
-    made = simulate(simulator(Machine.read("pacdrive"), motion), Settings(every=known["sample"]))
+    made = integrate(simulator(Machine.read("pacdrive"), motion), Settings(every=known["sample"]))
     wanted = np.column_stack([known["ax"], known["ay"]])
     found = made["point_acceleration:tip"][: len(wanted), :2]
     assert np.linalg.norm(found, axis=1).max() == pytest.approx(known["peak"], rel=0.05)

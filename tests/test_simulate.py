@@ -19,10 +19,10 @@ from click.testing import CliRunner, Result
 from limits import PATIENCE
 from scipy.io import loadmat
 
-from supple.analyses.simulate import simulate
 from supple.backends.stepping.settings import Settings
 from supple.cli.main import main
 from supple.machine import Machine
+from supple.simulation.integrate import integrate
 from supple.simulation.simulator import simulator
 from supple.storage import save
 
@@ -41,7 +41,7 @@ def summary(*arguments: str) -> dict[str, Any]:
 
 @pytest.fixture(scope="module")
 def square() -> Any:
-    return simulate(simulator(Machine.read("dualemps"), "square", duration=2.0), Settings())
+    return integrate(simulator(Machine.read("dualemps"), "square", duration=2.0), Settings())
 
 
 def low_passed(x: np.ndarray, every: float) -> np.ndarray:
@@ -54,9 +54,9 @@ def low_passed(x: np.ndarray, every: float) -> np.ndarray:
 def test_default_settings_are_within_one_percent() -> None:
     """Tip acceleration on the paper's first trajectory against a converged solution of order six, RMS."""
     made = simulator(Machine.read("dualemps"), "square")
-    reference = simulate(made, Settings(method="gauss", tolerance=1e-8))
-    finer = simulate(made, Settings(method="gauss", tolerance=1e-9))
-    default = simulate(made, Settings())
+    reference = integrate(made, Settings(method="gauss", tolerance=1e-8))
+    finer = integrate(made, Settings(method="gauss", tolerance=1e-9))
+    default = integrate(made, Settings())
     wanted = reference["point_acceleration"]
     rms = float(np.sqrt((wanted**2).mean()))
     assert np.sqrt(((finer["point_acceleration"] - wanted) ** 2).mean()) < 1e-3 * rms
@@ -68,8 +68,8 @@ def test_default_settings_are_within_one_percent() -> None:
 def test_acceleration_steps_after_the_papers_filter() -> None:
     """Trapezoidal moves ring every mode; below 100 Hz, where the paper measures, the default is within one percent."""
     made = simulator(Machine.read("dualemps"), "square_trapezoidal", duration=6.25)
-    wanted = low_passed(simulate(made, Settings(method="gauss", tolerance=1e-8))["point_acceleration"][:, 0], 1e-3)
-    found = low_passed(simulate(made, Settings())["point_acceleration"][:, 0], 1e-3)
+    wanted = low_passed(integrate(made, Settings(method="gauss", tolerance=1e-8))["point_acceleration"][:, 0], 1e-3)
+    found = low_passed(integrate(made, Settings())["point_acceleration"][:, 0], 1e-3)
     assert np.sqrt(((found - wanted) ** 2).mean()) < 0.01 * np.sqrt((wanted**2).mean())
 
 
@@ -134,14 +134,14 @@ def test_several_runs_at_once() -> None:
 
 def test_several_runs_in_files(tmp_path: Path) -> None:
     made = simulator(Machine.read("dualemps"), "square", duration=0.1, vary={"E": [60e9, 70e9, 80e9]})
-    result = simulate(made, Settings(step=1e-3, every=0.03))
+    result = integrate(made, Settings(step=1e-3, every=0.03))
     assert result.time[-1] == 0.1  # a sample at the end, though 0.03 does not divide it
     for suffix in (".nc", ".csv", ".mat"):
         save(result, tmp_path / f"runs{suffix}")
     kept = xarray.open_dataset(tmp_path / "runs.nc")
     assert kept.varied.sel(what="E").values.tolist() == [60e9, 70e9, 80e9]
     assert kept.tau.dims == ("time", "run", "actuator")
-    alone = simulate(
+    alone = integrate(
         simulator(Machine.read("dualemps", {"E": 70e9}), "square", duration=0.1), Settings(step=1e-3, every=0.03)
     )
     assert np.allclose(result["point_position"][:, 1], alone["point_position"], rtol=0, atol=1e-9)
@@ -150,8 +150,8 @@ def test_several_runs_in_files(tmp_path: Path) -> None:
 def test_runs_that_meet_singular_poses_are_computed_alone() -> None:
     """Side by side the Bricard mechanism cannot change its free coordinate; then each run goes its own way."""
     strict = Settings(method="gauss", tolerance=1e-10, every=0.1)
-    together = simulate(simulator(Machine.read("bricard"), "fall", duration=1.6, vary={"q1": [0.0, 0.1]}), strict)
-    alone = simulate(simulator(Machine.read("bricard"), "fall", duration=1.6), strict)
+    together = integrate(simulator(Machine.read("bricard"), "fall", duration=1.6, vary={"q1": [0.0, 0.1]}), strict)
+    alone = integrate(simulator(Machine.read("bricard"), "fall", duration=1.6), strict)
     assert together.complete and np.array_equal(together["point_position"][:, 0], alone["point_position"])
 
 
@@ -160,7 +160,7 @@ def test_forces_recorded_are_those_of_the_control_law() -> None:
     assert motion.controller is not None
     motion = replace(motion, controller=replace(motion.controller, sample=0.0), duration=0.05)
     made = simulator(Machine.read("3rrr"), motion)
-    result = simulate(made, Settings(method="gauss"))
+    result = integrate(made, Settings(method="gauss"))
     assert made.path is not None and motion.controller is not None
     x, xd, _ = made.path(result.time)
     for k, name in enumerate(made.path.names):
@@ -291,7 +291,7 @@ def bytes_written() -> int:
 @pytest.mark.skipif(not Path("/proc/self/io").is_file(), reason="the kernel counts no bytes")
 def test_checkpoints_cost_what_is_new(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Bytes written beside the states, by the kernel's count: as many as the samples have, however many checkpoints."""
-    from supple.analyses import simulate as module
+    from supple.simulation import integrate as module
     from supple.storage import Checkpoints
 
     class Counted(Checkpoints):
@@ -310,7 +310,7 @@ def test_checkpoints_cost_what_is_new(tmp_path: Path, monkeypatch: pytest.Monkey
     for duration in (0.5, 1.0):
         keeper = Counted(tmp_path / f"{duration}.nc", "same")
         made = simulator(Machine.read("dualemps"), "square", duration=duration)
-        simulate(made, Settings(step=1e-4, every=1e-4), keeper=keeper)
+        integrate(made, Settings(step=1e-4, every=1e-4), keeper=keeper)
         assert keeper.calls > 10
         assert keeper.samples == (keeper.folder / "samples-0.f64").stat().st_size
         assert keeper.written - keeper.states == pytest.approx(keeper.samples, rel=0.02)
@@ -339,7 +339,7 @@ def test_a_checkpoint_broken_off_anywhere_is_whole(tmp_path: Path, monkeypatch: 
 
 def test_resumed_after_a_change_of_free_coordinates(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The Bricard mechanism changes its free coordinate twice a swing; the checkpoint knows which it had when."""
-    from supple.analyses import simulate as module
+    from supple.simulation import integrate as module
     from supple.storage import Checkpoints
 
     monkeypatch.setattr(module, "PIECE", 0.002)
@@ -351,11 +351,11 @@ def test_resumed_after_a_change_of_free_coordinates(tmp_path: Path, monkeypatch:
             raise KeyboardInterrupt
 
     keeper = Checkpoints(tmp_path / "x.nc", "same")
-    broken = simulate(made, settings, keeper=keeper, progress=stop)
+    broken = integrate(made, settings, keeper=keeper, progress=stop)
     assert "interrupted" in broken.outcome and 3.0 < broken.time[-1] < 10.0
     _, _, notes = keeper.kept(0) or (b"", None, {})
-    resumed = simulate(made, settings, keeper=Checkpoints(tmp_path / "x.nc", "same"), resume=True)
-    whole = simulate(made, settings)
+    resumed = integrate(made, settings, keeper=Checkpoints(tmp_path / "x.nc", "same"), resume=True)
+    whole = integrate(made, settings)
     assert resumed.summary["wall_time_s"] > notes["spent"] > 0  # what was computed before counts too
     for name in ("position", "acceleration", "point_acceleration"):
         assert np.array_equal(resumed[name], whole[name])
@@ -368,8 +368,8 @@ def test_resumed_after_a_change_of_free_coordinates(tmp_path: Path, monkeypatch:
 def test_stiff_bodies_are_sampled_as_they_bend() -> None:
     """Between long steps a deformation of 0.1 um must not ring: samples against steps of 0.1 ms."""
     made = simulator(Machine.read("five_bar_elastic", {"k": "2e6"}), "line")
-    wanted = simulate(made, Settings(step=1e-4, every=1e-3))
-    found = simulate(made, Settings())
+    wanted = integrate(made, Settings(step=1e-4, every=1e-3))
+    found = integrate(made, Settings())
     elastic = [k for k, kind in enumerate(wanted.kinds) if kind == "elastic"]
     peak = np.abs(wanted["position"][:, elastic]).max()
     assert np.abs(found["position"] - wanted["position"])[:, elastic].max() < 0.1 * peak

@@ -16,7 +16,6 @@ import numpy as np
 import pytest
 from robots import build
 
-from supple.analyses.simulate import simulate
 from supple.backends.stepping.settings import Settings
 from supple.formulations.newton_euler import newton_euler
 from supple.model.model import Model
@@ -25,6 +24,7 @@ from supple.motion.trajectory import Trajectory
 from supple.results import Simulation
 from supple.robot.bodies.record import Body, Marker, from_moments, zeros
 from supple.robot.mechanism import Anchor, Coordinate, Mechanism
+from supple.simulation.integrate import integrate
 from supple.simulation.simulator import Run, Simulator
 
 M1, M2, M3, L1, L2, J1, J2 = 0.36, 0.151104, 0.075552, 0.15, 0.30, 0.002727, 0.0045339259
@@ -131,7 +131,7 @@ def run(settings: Settings, longitudinal: float = 1.0, duration: float = 0.1) ->
     path = Trajectory(("phi1",), np.array([0.0, 1.0]), np.array([[[0.0, OMEGA, 0, 0, 0, 0]]]), np.zeros(0))
     motion = Motion("spin", "", "joints", None, None, {}, {}, path, None, None, None, {"phi1": "prescribed"}, duration)
     made = Simulator(model, motion, path, None, (Run(model, (), q, v),), {}, False, None, None, False, None, {})
-    return simulate(made, settings)
+    return integrate(made, settings)
 
 
 def last(found: Simulation) -> dict[str, float]:

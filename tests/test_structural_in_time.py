@@ -12,7 +12,6 @@ from click.testing import CliRunner
 from robots import build
 
 from supple.analyses.modes import modes
-from supple.analyses.simulate import simulate
 from supple.backends.program import run
 from supple.backends.stepping.settings import Settings
 from supple.cli.main import main
@@ -22,6 +21,7 @@ from supple.machine import GALLERY, Machine
 from supple.model.algebra import null_space
 from supple.model.posture import posture
 from supple.model.structural import viscous_equivalent
+from supple.simulation.integrate import integrate
 from supple.simulation.simulator import Simulator, simulator
 
 DELTA = GALLERY / "delta.yaml"
@@ -42,7 +42,7 @@ def test_every_mode_decays_with_half_its_loss_factor(dense: bool, tmp_path: Path
     """Logarithmic decrement 2 pi zeta / sqrt(1 - zeta^2) of the momentum of each mode, between its peaks."""
     made, found = struck(tmp_path, dense=dense)
     assert found.damping_ratios == pytest.approx(np.full(6, 0.01), rel=1e-3)
-    result = simulate(made, Settings("gauss", every=1e-4))
+    result = integrate(made, Settings("gauss", every=1e-4))
     M = made.model.mass(made.runs[0].q)
     momenta = result.signals["velocity"].values @ M @ found.shapes
     for k, (f, zeta) in enumerate(zip(found.frequencies_hz, found.damping_ratios, strict=True)):
@@ -61,7 +61,7 @@ def test_every_mode_decays_with_half_its_loss_factor(dense: bool, tmp_path: Path
 
 def test_left_out_it_rings_on_and_says_so(tmp_path: Path) -> None:
     made, _ = struck(tmp_path, structural="none")
-    result = simulate(made, Settings("gauss", every=1e-3))
+    result = integrate(made, Settings("gauss", every=1e-3))
     energy = sum(result.signals[f"energy_{k}"].values for k in ("kinetic", "elastic"))
     assert energy[-1] == pytest.approx(energy[0], rel=1e-3)
     assert result.summary["structural_damping"] == "left out" and not result.signals["power_lost"].values.any()

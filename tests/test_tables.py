@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from types import SimpleNamespace
-from typing import Any
 
 import numpy as np
 import pytest
 
-from supple.results import Check, Compared, Comparison, Drawing, Modes, Moved, Signal, Simulation
+from supple.results import Check, Compared, Comparison, Counted, Drawing, Modes, Moved, Signal, Simulation
 from supple.storage import columns, dataset
 from supple.views import tables
-from supple.views.comparison import print_comparison
+from supple.views.comparison import comparison_page
+from supple.views.page import print_page
 
 STILL = Drawing(("arm",), (True,), (np.zeros((2, 3)),), (np.zeros((2, 2, 3)),), True)
 MODES = Modes(
@@ -36,13 +35,13 @@ def wide(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_modes_are_counted_from_one_in_hertz_and_percent(capsys: pytest.CaptureFixture[str]) -> None:
-    tables.print_modes(MODES)
+    print_page(tables.modes_page(MODES))
     title, head, first, second = printed(capsys)
     assert " ".join(title) == "crane: modes with actuators held"
     assert head == ["mode", "Hz", "damping", "legs", "joints", "moves", "bends"]
     assert " ".join(first) == "1 12.35 2.00% 90% 10% arm 75%, hook 25% arm 100%"
     assert " ".join(second) == "2 678.90 0.12% 30% 70% hook 96% hook 70%, arm 30%"
-    tables.print_modes(replace(MODES, free=True))
+    print_page(tables.modes_page(replace(MODES, free=True)))
     assert "actuators free" in " ".join(printed(capsys)[0])
 
 
@@ -63,7 +62,7 @@ def test_bodies_say_what_they_lost(capsys: pytest.CaptureFixture[str]) -> None:
         "effective_mass": [0.5, 0.905, 0.001], "static_residual": 0.0123, "meshes": [(400, [101.0]), (1600, [100.5])],
         "extrapolated": [100.4],
     }  # fmt: skip
-    tables.print_bodies([{"name": "plate", "mass": 2.5, "coordinates": 8, "reduced": lost}])
+    print_page(tables.bodies_page([{"name": "plate", "mass": 2.5, "coordinates": 8, "reduced": lost}]))
     lines = [" ".join(words) for words in printed(capsys)]
     assert lines == [
         "plate: 2.5 kg, 8 elastic coordinates",
@@ -85,7 +84,7 @@ def test_check_prints_its_numbers(capsys: pytest.CaptureFixture[str]) -> None:
         freedom=1, overconstraint=0, rule="no loops", independent=("q",), pose={"q": 0.5, "s": -0.125},
         units={"q": "rad", "s": "m"}, active=("s",), points={"P": (1.5, -2.0, 0.25)}, closure_error=3e-12, assemblies=(),
     )  # fmt: skip
-    tables.print_check(report)
+    print_page(tables.check_page(report))
     lines = [" ".join(words) for words in printed(capsys)]
     assert "3 links (1 flexible body, 2 elastic joints), 12.5 kg; coordinates: 1 active, 2 elastic" in lines
     assert "loop revolute 2" in lines
@@ -118,7 +117,7 @@ def simulation() -> Simulation:
 
 
 def test_simulations_print_their_extremes_with_units(capsys: pytest.CaptureFixture[str]) -> None:
-    tables.print_simulation(simulation())
+    print_page(tables.simulation_page(simulation()))
     lines = [" ".join(words) for words in printed(capsys)]
     assert lines[0] == "crane lift: 3 samples to t = 1 s, gauss, 12 steps, 34 evaluations"
     assert "Computed in 0.25 s (4 times real time); loops closed to 1.0e-11" in lines[1]
@@ -177,9 +176,8 @@ def test_entries_of_a_simulation_are_found_by_name() -> None:
 
 def test_counts_of_operations_by_kind(capsys: pytest.CaptureFixture[str]) -> None:
     counts = {"add": 5, "sub": 2, "mul": 11, "div": 3, "neg": 1, "sin": 4, "cos": 6, "sqrt": 8, "sign": 9}
-    stage: Any = SimpleNamespace(name="given", operations=22, counts=counts, intermediates=17)
-    package: Any = SimpleNamespace(robot="crane", model="mass", program=None)
-    tables.print_counts([(package, [stage], None)])
+    stages = {"as derived": {"operations": 22, "counts": counts, "intermediates": 17}}
+    print_page(tables.counts_page(Counted("crane", "mass", {}, stages, None, None)))
     assert " ".join(printed(capsys)[-1]) == "as derived 22 7 11 3 1 27 17"
 
 
@@ -190,7 +188,7 @@ def test_comparisons_put_every_difference_in_its_column(capsys: pytest.CaptureFi
         microseconds=9.876, integrated="7 of 9 coordinates",
         moved=(Moved(1e-5, 12, 34, 5e-13, {"position": 4e-6, "acceleration": 3e-4, "tau": 2e-5}),),
     )  # fmt: skip
-    print_comparison(Comparison("crane", "newton_euler", {}, (replace(row, formulation="newton_euler"), row)))
+    print_page(comparison_page(Comparison("crane", "newton_euler", {}, (replace(row, formulation="newton_euler"), row))))
     lines = [" ".join(words) for words in printed(capsys)]
     assert "formulation M f order of Hz ops forward us" in lines
     assert "erls 1.0e-03 2.0e-04 1.95 2 3.0e-05 1234 5678 9.88" in lines

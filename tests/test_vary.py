@@ -8,13 +8,13 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
-from supple.analyses.simulate import simulate
 from supple.backends.compiler import find_compiler
 from supple.backends.stepping.settings import Settings
 from supple.cli.main import main
 from supple.cli.motion import _values
 from supple.errors import SuppleError
 from supple.machine import Machine
+from supple.simulation.integrate import integrate
 from supple.simulation.simulator import simulator
 
 needs_compiler = pytest.mark.skipif(find_compiler() is None, reason="no C compiler")
@@ -83,7 +83,7 @@ def test_other_texts_are_refused(text: str) -> None:
 @needs_compiler
 def test_every_run_has_its_own_parameter(arm: Path) -> None:
     """6 N on load + 1 kg for 0.5 s: speeds of 3 / (load + 1) m/s, in the order of the values."""
-    found = simulate(simulator(Machine.read(arm), "push", vary={"load": [1.0, 2.0, 5.0]}), Settings(tolerance=1e-7))
+    found = integrate(simulator(Machine.read(arm), "push", vary={"load": [1.0, 2.0, 5.0]}), Settings(tolerance=1e-7))
     assert found.axes["run"] == ("1", "2", "3") and found.varied == {"load": (1.0, 2.0, 5.0)}
     assert found["velocity:slide"][-1] == pytest.approx([1.5, 1.0, 0.5], rel=1e-6)
     assert found.signals["velocity"].dims == ("run", "coordinate")
@@ -92,7 +92,7 @@ def test_every_run_has_its_own_parameter(arm: Path) -> None:
 @needs_compiler
 def test_every_run_has_its_own_start(free: Path) -> None:
     """Two starts of the slider and two of the arm, side by side; the force moves it by 6 N / 3 kg * 0.5^2 / 2 = 0.25 m."""
-    found = simulate(
+    found = integrate(
         simulator(Machine.read(free), "push", vary={"slide": [0.0, 0.5], "turn": [0.1, -0.2]}), Settings(tolerance=1e-7)
     )
     assert found["position:slide"][0] == pytest.approx([0.0, 0.5])

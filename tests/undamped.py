@@ -7,12 +7,12 @@ from pathlib import Path
 
 import numpy as np
 
-from supple.analyses.simulate import simulate
 from supple.backends.stepping.settings import Settings
 from supple.machine import GALLERY, Machine
 from supple.motion.description import Motion
 from supple.motion.trajectory import Trajectory
 from supple.results import Simulation
+from supple.simulation.integrate import integrate
 from supple.simulation.simulator import Simulator, simulator
 
 CRANKS, ARMS = ("arm1/q1", "arm2/q1"), ("leg1/q1", "leg2/q1", "leg3/q1")
@@ -83,7 +83,7 @@ def energy(case: Case, folder: Path, steps: int, samples: int = 1000) -> Energy:
     """How well Gauss' method with fixed steps keeps the energy of a case over so many steps."""
     made = case.ready(folder, steps)
     settings = Settings("gauss", tolerance=1e-9, newton=1e-12, step=case.step, every=steps // samples * case.step)
-    found = simulate(made, settings)
+    found = integrate(made, settings)
     total = sum(found[f"energy_{k}"] for k in ("kinetic", "elastic", "gravity"))
     error = (total - total[0]) / found["energy_kinetic"].max()
     drift = np.polyfit(found.time, error, 1)[0] * found.time[-1]

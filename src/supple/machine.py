@@ -159,9 +159,17 @@ class Machine:
         """The equations with the symbols of kept parameters in them; None if there are none."""
         return Kept(self.equations(formulation, rigid=rigid), self.symbols, self.values) if self.keep else None
 
-    def motion(self, motion: str | Path, duration: float | None = None) -> Motion:
-        """A motion: by its name in the robot file, or from a motion file (.yaml) or table (.csv)."""
-        return read_motion(self.description, motion, self._outline, self.point_at_home, duration)
+    def motion(self, motion: str | Path | None = None, duration: float | None = None) -> Motion:
+        """A motion: by its name in the robot file (None: its only one), or from a motion file (.yaml) or table (.csv)."""
+        chosen = self._only_motion() if motion is None else motion
+        return read_motion(self.description, chosen, self._outline, self.point_at_home, duration)
+
+    def _only_motion(self) -> str:
+        written = self.description.robot.motions
+        if len(written) != 1:
+            choice = f"it has: {', '.join(written)}" if written else "its file has none; name a file (.yaml, .csv)"
+            raise SuppleError(f"choose a motion of {self.name}; {choice}")
+        return str(next(iter(written)))
 
     def point_at_home(self, point: str, assembly: str | None = None) -> tuple[float, ...]:
         """Where a named point of the robot that does not bend is at home."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -51,6 +52,10 @@ class Modes:
     total_mass: float
     drawing: Drawing
     notices: tuple[str, ...] = ()  # where the theory of the bodies is left
+
+    def __repr__(self) -> str:
+        shown = ", ".join(f"{f:.4g}" for f in self.frequencies_hz[:4]) + (", ..." if len(self.frequencies_hz) > 4 else "")
+        return f"<{self.robot}: {len(self.frequencies_hz)} modes, {shown} Hz>"
 
     def to_json(self) -> dict[str, Any]:
         """Plain data for machines."""
@@ -108,9 +113,52 @@ class Check:
     closure_error: float
     assemblies: tuple[str, ...]
 
+    def __repr__(self) -> str:
+        return f"<{self.robot} ({self.space}): {self.links} links, {sum(self.coordinates.values())} coordinates>"
+
     def to_json(self) -> dict[str, Any]:
         """Plain data for machines."""
         return asdict(self)
+
+
+@dataclass(frozen=True)
+class Counted:
+    """What one evaluation of a generated model costs."""
+
+    robot: str
+    model: str
+    counts: dict[str, Any]  # operations (add, mul, div, neg, total), functions, intermediates
+    stages: dict[str, dict[str, Any]]  # "as derived" and optimiser pass -> operations, counts, intermediates
+    compiled: tuple[float, int] | None  # seconds to compile, bytes of machine code; None if not measured
+    legs: tuple[int, int] | None  # how many share one leg's code, operations then; None where they do not
+
+    @property
+    def operations(self) -> int:
+        """Additions, subtractions, multiplications, divisions and negations."""
+        return int(self.counts["operations"]["total"])
+
+    def __repr__(self) -> str:
+        return f"<{self.robot} {self.model}: {self.operations} operations>"
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain data for machines."""
+        return {"robot": self.robot, "model": self.model, **self.counts}
+
+
+@dataclass(frozen=True)
+class Exported:
+    """A model written as source code: its files, and what one evaluation costs."""
+
+    robot: str
+    model: str
+    target: str
+    files: tuple[Path, ...]
+    counts: dict[str, Any]
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain data for machines."""
+        about = {"robot": self.robot, "model": self.model, "target": self.target}
+        return about | {"files": [str(f) for f in self.files]} | self.counts
 
 
 @dataclass(frozen=True)
@@ -146,6 +194,11 @@ class Simulation:
             return signal.values
         axis = next(d for d in signal.dims if d != "run")
         return np.take(signal.values, self.axes[axis].index(entry), axis=1 + signal.dims.index(axis))
+
+    def __repr__(self) -> str:
+        state = "" if self.complete else f", stopped early: {self.outcome}"
+        end = f" to {self.time[-1]:.6g} s" if len(self.time) else ""
+        return f"<{self.robot} {self.motion}: {len(self.time)} samples{end}, {len(self.signals)} signals{state}>"
 
     @property
     def complete(self) -> bool:
@@ -216,6 +269,10 @@ class Comparison:
     reference: str
     pose: dict[str, float]
     rows: tuple[Compared, ...]
+
+    def __repr__(self) -> str:
+        taken = sum(not row.reason for row in self.rows)
+        return f"<{self.robot}: {taken} of {len(self.rows)} formulations compared with {self.reference}>"
 
     def to_json(self) -> dict[str, Any]:
         """Plain data for machines."""

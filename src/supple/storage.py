@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from supple.errors import SuppleError
-from supple.results import Array, Signal, Simulation
+from supple.results import Array, Modes, Signal, Simulation
 
 if TYPE_CHECKING:
     import xarray
@@ -47,6 +47,29 @@ def dataset(simulation: Simulation) -> xarray.Dataset:
     summary = {k: _attribute(x) for k, x in simulation.summary.items()}
     about = {"robot": simulation.robot, "motion": simulation.motion, "outcome": simulation.outcome}
     return xarray.Dataset(variables, coordinates | units, {**about, **summary, **simulation.provenance})
+
+
+def modes_dataset(modes: Modes) -> xarray.Dataset:
+    """Modes as an xarray Dataset: frequencies, damping ratios, shapes and shares of energy, with named axes and units."""
+    import xarray
+
+    variables: dict[str, Any] = {
+        "frequency": ("mode", modes.frequencies_hz, {"units": "Hz"}),
+        "damping_ratio": ("mode", modes.damping_ratios, {"units": "1"}),
+        "shape": (("coordinate", "mode"), modes.shapes, {"long_name": "mass-normalised shape"}),
+        "kinetic_share": (("body", "mode"), modes.kinetic, {"units": "1"}),
+        "elastic_share": (("body", "mode"), modes.elastic, {"units": "1"}),
+        "effective_mass": (("direction", "mode"), np.array(list(modes.effective_mass.values())), {"units": "kg, kg m^2"}),
+    }
+    coordinates: dict[str, Any] = {
+        "mode": np.arange(1, len(modes.frequencies_hz) + 1),
+        "coordinate": list(modes.coordinates),
+        "kind": ("coordinate", list(modes.kinds)),
+        "body": list(modes.bodies),
+        "direction": list(modes.effective_mass),
+    }
+    about = {"robot": modes.robot, "actuators": "free" if modes.free else "held"}
+    return xarray.Dataset(variables, coordinates, about)
 
 
 def _first_axis(signal: Signal) -> str:

@@ -6,20 +6,18 @@ import json
 from pathlib import Path
 from typing import Any
 
-from rich.console import Console
-from rich.table import Table
-
 from supple.analyses.check import check
 from supple.analyses.modes import modes
-from supple.analyses.simulate import simulate
 from supple.backends.compiler import find_compiler
 from supple.errors import SuppleError
 from supple.machine import Machine, locate
 from supple.results import Simulation
+from supple.simulation.integrate import integrate
 from supple.simulation.simulator import simulator
 from supple.storage import save
 from supple.views.mode_picture import draw_mode
-from supple.views.tables import print_check, print_modes, print_simulation
+from supple.views.page import Line, Sheet, print_page
+from supple.views.tables import check_page, modes_page, simulation_page
 from supple.views.time_plot import plot_simulation
 
 # Briot & Khalil 2014, table 3 (Hz), sliders held at q11 = q21 = 0.
@@ -52,12 +50,10 @@ def tour(folder: Path, quiet: bool = False) -> dict[str, Any]:
     if moved is not None:
         files += [folder / "circle.nc", folder / "circle.png"]
     if not quiet:
-        print_check(report)
-        print_modes(result)
-        _print_comparison([float(f) for f in result.frequencies_hz])
-        if moved is not None:
-            print_simulation(moved)
-        Console(highlight=False).print(f"Files in {folder}: " + ", ".join(p.name for p in files))
+        print_page([*check_page(report), *modes_page(result), _paper([float(f) for f in result.frequencies_hz])])
+        print_page(
+            [*(simulation_page(moved) if moved else ()), Line(f"Files in {folder}: {', '.join(p.name for p in files)}")]
+        )
     return {
         "robot": "dualemps",
         "frequencies_hz": [float(f) for f in result.frequencies_hz],
@@ -71,17 +67,14 @@ def _simulated(machine: Machine, folder: Path) -> Simulation | None:
     """The paper's second trajectory, a circle; None where there is no C compiler."""
     if find_compiler() is None:
         return None
-    result = simulate(simulator(machine, "circle"))
+    result = integrate(simulator(machine, "circle"))
     save(result, folder / "circle.nc")
     plot_simulation(result, folder / "circle.png")
     return result
 
 
-def _print_comparison(ours: list[float]) -> None:
-    table = Table(title="Table 3 of Briot & Khalil (2014), Hz", title_justify="left", box=None, pad_edge=False)
-    table.add_column("")
-    for k in range(6):
-        table.add_column(f"f{k + 1}", justify="right")
-    for name, row in {**PAPER, "supple": tuple(ours)}.items():
-        table.add_row(name, *(f"{x:.2f}" for x in row), style="bold" if name == "supple" else None)
-    Console(highlight=False).print(table)
+def _paper(ours: list[float]) -> Sheet:
+    """The paper's frequencies and ours."""
+    rows = [(name, *(f"{x:.2f}" for x in row)) for name, row in {**PAPER, "supple": tuple(ours)}.items()]
+    columns = ("", *(f"f{k + 1}" for k in range(6)))
+    return Sheet(columns, rows, "Table 3 of Briot & Khalil (2014), Hz", strong=(len(rows) - 1,))

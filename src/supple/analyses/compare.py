@@ -7,14 +7,20 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from scipy.linalg import eigh
 
+from supple.backends.stepping.settings import Settings
 from supple.errors import SuppleError
+from supple.machine import FORMULATIONS, Machine
 from supple.model.algebra import Array, least_squares, one_thread
 from supple.model.closing import close, values
 from supple.model.equilibrium import equilibrium, linearise
 from supple.model.model import Model
 from supple.model.posture import posture
 from supple.model.speed import seconds_per_evaluation
+from supple.models import BUILDERS
 from supple.results import Compared, Comparison, Moved, Simulation
+from supple.robot.written import Written, pose_of, seconds
+from supple.simulation.integrate import integrate
+from supple.simulation.simulator import simulator
 
 ROUNDING = 1e-10  # differences below are rounding
 _BENT = {"m": 1e-3, "rad": 1e-2}  # elastic coordinates of the state at which forces are compared
@@ -32,6 +38,80 @@ EXPECTED = {
 
 @one_thread
 def compare(
+    robot: Machine,
+    at: Mapping[str, Written] | None = None,
+    *,
+    only: Sequence[str] = (),
+    assembly: str | None = None,
+    count: int = 6,
+    motion: str | None = None,
+    tol: Sequence[float] = (),
+    duration: Written | None = None,
+    timed: bool = True,
+) -> Comparison:
+    """The formulations of one robot (those in `only`, all if it is empty), each beside the first.
+
+    M and f are compared at a moving, bent and closed state near the pose `at`, and with half the deformation: the exponent
+    with which a difference shrinks is its order. count: how many frequencies; timed: forces are compiled and timed.
+    motion: is simulated by each formulation too, at the tolerances `tol` (None: the usual one of `simulate`, a tenth and a
+    hundredth of it)."""
+    first, *others = chosen_formulations(only)
+    models: dict[str, Model | str] = {first: robot.model(first), **{name: _taken(robot, name) for name in others}}
+    integrated = [name for name, model in models.items() if not isinstance(model, str)]
+    motions = None if motion is None else _motions(robot, motion, integrated, tol, seconds(duration, "duration"))
+    pose = pose_of(robot.mechanism(), at)
+    return compared(models, pose, assembly=assembly, count=count, generated=_generated(models), timed=timed, motions=motions)
+
+
+def chosen_formulations(only: Sequence[str]) -> list[str]:
+    """The reference, and the formulations asked for (all if none is)."""
+    unknown = [name for name in only if name not in FORMULATIONS]
+    if unknown:
+        raise SuppleError(f"there is no formulation {unknown[0]!r}; choose one of {', '.join(FORMULATIONS)}")
+    return [name for k, name in enumerate(FORMULATIONS) if k == 0 or not only or name in only]
+
+
+def _taken(robot: Machine, formulation: str) -> Model | str:
+    """The robot by a formulation, or why it does not take it."""
+    try:
+        return robot.model(formulation)
+    except SuppleError as reason:
+        return str(reason)
+
+
+def _generated(models: Mapping[str, Model | str]) -> dict[str, int]:
+    """Operations of the forward models, as derived, of the formulations that have one for this robot."""
+    made = {}
+    for name, model in models.items():
+        if name in BUILDERS and not isinstance(model, str):
+            try:
+                made[name] = BUILDERS[name]["forward"](model.mechanism).operations
+            except SuppleError:
+                continue
+    return made
+
+
+def _motions(
+    robot: Machine, motion: str, formulations: Sequence[str], tolerances: Sequence[float], duration: float | None
+) -> dict[str, list[Simulation] | str]:
+    """A motion by each formulation at every tolerance, loosest first, or why a formulation does not integrate it."""
+    read = robot.motion(motion, duration)
+    made: dict[str, list[Simulation] | str] = {}
+    wanted = sorted(tolerances, reverse=True)
+    for name in formulations:
+        try:
+            own = simulator(robot, read, formulation=name, duration=duration)
+            usual = own.scaled(Settings()).tolerance
+            wanted = wanted or [usual, usual / 10, usual / 100]  # those of the first, for all
+            made[name] = [integrate(own, Settings(tolerance=tol)) for tol in wanted]
+        except SuppleError as reason:
+            if name == formulations[0]:
+                raise
+            made[name] = str(reason)
+    return made
+
+
+def compared(
     models: Mapping[str, Model | str],
     at: Mapping[str, float] | None = None,
     *,
@@ -41,12 +121,10 @@ def compare(
     timed: bool = True,
     motions: Mapping[str, Sequence[Simulation] | str] | None = None,
 ) -> Comparison:
-    """The formulations of one robot, each beside the first.
+    """Models of one robot, each beside the first.
 
-    models: formulation -> its Model, or why it does not take the robot. M and f are compared at a moving, bent and closed
-    state near the pose, and with half the deformation: the exponent with which a difference shrinks is its order.
-    generated: operations of the forward models, where there are any; motions: one motion, simulated by each formulation at
-    the same tolerances, or why a formulation does not integrate it."""
+    models: formulation -> its Model, or why it does not take the robot; generated: operations of the forward models, where
+    there are any; motions: one motion, simulated by each formulation at the same tolerances, or why one does not."""
     taken = {name: m for name, m in models.items() if isinstance(m, Model)}
     if not taken:
         raise SuppleError("no formulation takes this robot")

@@ -1,263 +1,99 @@
-"""`simulate`: a robot's motion over time, integrated in C piece by piece; several runs side by side in lanes and threads."""
+"""A robot's motion over time."""
 
 from __future__ import annotations
 
+import hashlib
 import json
-import os
-import time as clock
-from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
-from dataclasses import asdict, replace
-from importlib.metadata import PackageNotFoundError, version
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict
+from pathlib import Path
 
-import numpy as np
-
-from supple.backends.stepping.drive import Drive
-from supple.backends.stepping.plant import Plant
 from supple.backends.stepping.settings import Settings
 from supple.errors import SuppleError
-from supple.model.algebra import Array
-from supple.model.limits import notices
-from supple.results import Signal, Simulation
-from supple.simulation.groups import Group, Keeper, group_at_start, groups_of, switch, why_stopped
-from supple.simulation.signals import observed, signals_of
-from supple.simulation.simulator import Simulator
-from supple.simulation.ways import check_method
-
-PIECE = 0.25  # s of computing between two looks at progress, interruption and checkpoints
-_ROWS = 4096
-NEAR_THE_END = 0.02  # of the duration
-TIGHTEST = 1e-14  # tolerance; accelerations are known no better
-_MASSLESS = 1e-12
-_UNBALANCED = 10.0  # tolerances: the tolerance is that of a radian or a step, the balance that of the whole motion
+from supple.machine import USUAL, Machine
+from supple.motion.controllers import controlled
+from supple.motion.description import Motion
+from supple.results import Simulation
+from supple.robot.written import Written, seconds
+from supple.simulation.integrate import integrate
+from supple.simulation.simulator import Simulator, simulator
+from supple.simulation.starts import listed_values
+from supple.storage import Checkpoints, save
 
 
 def simulate(
-    simulator: Simulator,
-    settings: Settings | None = None,
+    robot: Machine,
+    motion: str | Path | Motion | None = None,
     *,
+    duration: Written | None = None,
+    method: str = "radau",
+    step: Written | None = None,
+    tol: float | None = None,
+    rho: float = 0.8,
+    cutoff: float = 1000.0,
+    every: Written = "1 ms",
+    controller: str | None = None,
+    start: str = "equilibrium",
+    rigid: bool = False,
+    formulation: str = USUAL,
+    loops: str | None = None,
+    structural: str = "viscous",
+    vary: Mapping[str, str | Sequence[float]] | None = None,
     threads: int | None = None,
-    progress: Callable[[float], None] | None = None,
-    keeper: Keeper | None = None,
+    output: Path | None = None,
     resume: bool = False,
+    progress: Callable[[float], None] | None = None,
 ) -> Simulation:
-    """The Simulation of a robot and motion; it ends early, and says why, where the motion cannot go on.
+    """A motion of a robot over time; it ends early, and says why, where the motion cannot go on.
 
-    `progress` is told the share done; `keeper` keeps checkpoints, from which `resume` goes on.
-    """
-    chosen = checked(simulator.scaled(settings or Settings()), simulator.duration)
-    if chosen.method == "quasi_static":
-        simulator = replace(simulator, way=None, compiled={})  # without inertia loops are closed, whatever keeps them so
-    check_method(simulator.way, chosen.method, chosen.step)
-    begun = clock.perf_counter()
-    groups = groups_of(simulator, chosen, keeper if resume else None)
-    ready = clock.perf_counter()
-    if chosen.method == "cvode" and groups[0].stepper.plant.free:
-        _run_cvode(simulator, groups, chosen)
-    else:
-        _run(simulator, groups, chosen, threads or os.cpu_count() or 1, progress, keeper)
-        groups = _alone(simulator, groups, chosen, threads or os.cpu_count() or 1, progress)
-    for b in groups:
-        if b.outcome == "done" and b.state.t > b.samples[-1][-1, 0, 0] + 1e-9:
-            b.samples.append(b.state.row()[None])  # the end, where no sample fell on it
-    wall = clock.perf_counter() - ready + max(b.earlier for b in groups)
-    return _simulation(simulator, chosen, groups, wall, ready - begun)
-
-
-def checked(settings: Settings, duration: float) -> Settings:
-    """The settings, if they make sense."""
-    if not duration > 0 or not np.isfinite(duration):
-        raise SuppleError(f"the duration is {duration:g} s; give one above zero, for example --duration 2")
-    if settings.step < 0 or settings.every < 0:
-        raise SuppleError("step and output interval must be above zero")
-    if not TIGHTEST <= settings.tolerance <= 1:
-        raise SuppleError(f"a tolerance of {settings.tolerance:g} makes no sense; give one between {TIGHTEST:g} and 1")
-    if not 0 <= settings.cutoff < float("inf"):
-        raise SuppleError(f"the cutoff is {settings.cutoff:g} Hz; give a frequency, or 0 for none")
-    if settings.step > duration:
-        raise SuppleError(f"a step of {settings.step:g} s is longer than the motion of {duration:g} s")
-    if settings.step and duration / settings.step > 1e9:
-        raise SuppleError(f"a step of {settings.step:g} s makes {duration / settings.step:.0e} steps; at most 1e9 are taken")
-    if settings.every and duration / settings.every > 2e7:
-        raise SuppleError(f"samples every {settings.every:g} s are too many; give a longer --every")
-    if not 0 <= settings.rho <= 1:
-        raise SuppleError(f"rho is {settings.rho:g}; the spectral radius lies between 0 and 1")
-    return settings
+    motion: a name of the robot file (its only one if None), a motion file (.yaml), a table (.csv), or a Motion.
+    duration, step, every: numbers in s or text such as '1 ms': how long (the motion's own if None), a fixed step (chosen for
+    `tol` if None), and the time between samples.
+    method: radau, gauss, generalised_alpha (with its spectral radius `rho`), dormand_prince or cvode.
+    tol: error of accelerations, relative to those of late; None: what suits the method. cutoff (Hz): vibrations faster than
+    that may die away, not be followed; 0: none.
+    controller: as in 'pd:kp=1e4,kd=200,sample=1 ms', instead of the motion's own.
+    start: 'equilibrium' (bent by its weight) or 'undeformed'; rigid: the same robot without its flexibility.
+    loops: how a formulation that integrates all coordinates keeps loops closed; structural: 'viscous' or 'none'.
+    vary: values, one for each of several runs side by side, of parameters or start coordinates.
+    output: a file (.nc, .csv, .mat) for the result, with checkpoints beside it from which `resume` goes on.
+    progress: is told the share done."""
+    if tol is not None and not tol > 0:
+        raise SuppleError(f"tol {tol:g}: must be above zero")
+    chosen = Settings(
+        method, tol or 0.0, seconds(step, "step") or 0.0, rho=rho, every=seconds(every, "every") or 0.0, cutoff=cutoff
+    )
+    end = seconds(duration, "duration")
+    read = motion if isinstance(motion, Motion) else robot.motion(motion, end)
+    if controller is not None:
+        read = controlled(read, controller)
+    made = simulator(
+        robot, read, formulation=formulation, rigid=rigid, duration=end, start=start,
+        vary={name: listed_values(name, x) for name, x in (vary or {}).items()}, loops=loops, structural=structural,
+    )  # fmt: skip
+    if output is not None:
+        return _kept(made, chosen, threads, output, resume, progress)
+    if resume:
+        raise SuppleError("resume needs an output file, beside which the checkpoints are")
+    return integrate(made, chosen, threads=threads, progress=progress)
 
 
-# Integration ------------------------------------------------------------------------------------------------------------
-
-
-def _run_cvode(simulator: Simulator, groups: list[Group], settings: Settings) -> None:
-    from supple.backends.stepping.cvode import integrate
-
-    if len(simulator.runs) > 1:
-        raise SuppleError("the method cvode computes one run at a time; choose another method for several")
-    b = groups[0]
-    b.outcome, samples = integrate(b.stepper, b.state, simulator.drive, settings, simulator.duration)
-    b.samples.append(samples)
-
-
-def _run(
-    simulator: Simulator,
-    groups: list[Group],
-    settings: Settings,
-    threads: int,
+def _kept(
+    made: Simulator, chosen: Settings, threads: int | None, output: Path, resume: bool,
     progress: Callable[[float], None] | None,
-    keeper: Keeper | None,
-) -> None:
-    """All groups to their end, or until Ctrl-C, which leaves what was computed."""
-    drive, end = simulator.drive, simulator.duration
-    try:
-        with ThreadPoolExecutor(min(threads, len(groups))) as pool:
-            while any(b.outcome == "yielded" for b in groups):
-                running = [b for b in groups if b.outcome == "yielded"]
-                list(pool.map(lambda b: _piece(simulator, b, settings, drive, end), running))
-                _keep(running, keeper)
-                if progress is not None:
-                    progress(float(np.mean([1.0 if b.outcome == "done" else b.state.t / end for b in groups])))
-    except KeyboardInterrupt:  # pieces under way have come to their end
-        stopped = [b for b in groups if b.outcome == "yielded"]
-        for b in stopped:
-            b.outcome = "interrupted"
-        _keep(stopped, keeper)
+) -> Simulation:  # fmt: skip
+    """The simulation, saved whatever happens, with checkpoints beside its result."""
+    checkpoints = Checkpoints(output, _fingerprint(made, chosen))
+    if resume and not checkpoints.there():
+        raise SuppleError(f"there is no checkpoint in {checkpoints.folder} to go on from; start without resume")
+    result = integrate(made, chosen, threads=threads, progress=progress, keeper=checkpoints, resume=resume)
+    save(result, output)
+    if "interrupted" not in result.outcome:
+        checkpoints.remove()
+    return result
 
 
-def _keep(groups: list[Group], keeper: Keeper | None) -> None:
-    if keeper is not None:
-        for b in groups:
-            b.keep(keeper)
-
-
-def _alone(
-    simulator: Simulator, groups: list[Group], settings: Settings, threads: int, progress: Callable[[float], None] | None
-) -> list[Group]:
-    """Blocks in which some run failed, once more run by run: each may then choose its own steps and free coordinates."""
-    made: list[Group] = []
-    for b in groups:
-        if b.stepper.lanes == 1 or b.outcome in ("done", "interrupted"):
-            made.append(b)
-        else:
-            made += [group_at_start(simulator, settings, b.number, (run,)) for run in dict.fromkeys(b.runs)]
-    _run(simulator, made, settings, threads, progress, None)
-    return made
-
-
-def _piece(simulator: Simulator, group: Group, settings: Settings, drive: Drive, end: float) -> None:
-    """A piece of a simulation, as long as it takes to compute for PIECE seconds."""
-    begun, steps = clock.perf_counter(), 200
-    rows = max(_ROWS, int(group.state["rows_ahead"][0]) + 1)
-    while clock.perf_counter() - begun < PIECE:
-        before = clock.perf_counter()
-        outcome, samples = group.stepper.run(group.state, drive, end, steps, rows)
-        if len(samples):
-            group.samples.append(samples.copy())  # without the room for more
-        if outcome not in ("yielded", "full"):
-            group.outcome = outcome
-            if outcome in ("ill_posed", "open_loops", "diverged", "too_small") and switch(simulator, group, drive):
-                group.outcome = "yielded"
-                continue
-            return
-        if clock.perf_counter() - before < 0.1 * PIECE:
-            steps *= 4
-
-
-# What comes out ----------------------------------------------------------------------------------------------------------
-
-
-def _simulation(simulator: Simulator, settings: Settings, groups: list[Group], wall: float, preparing: float) -> Simulation:
-    outcome = "complete"
-    for b in groups:
-        if b.outcome != "done":
-            outcome = why_stopped(simulator, b, b.outcome, b.state.t)
-    reached = min(b.state.t for b in groups)
-    cut = simulator.path is not None and simulator.duration < simulator.path.end - 1e-9  # before it leaves the workspace
-    if simulator.stop is not None and not cut and reached > (1.0 - NEAR_THE_END) * simulator.duration:
-        outcome = f"{simulator.stop}; simulated until t = {reached:.6g} s"  # rates grow without bound towards the boundary
-    begun = clock.perf_counter()
-    time, parts = observed(simulator, groups)
-    signals, axes = signals_of(simulator, time, parts)
-    balance, lost = _balance(settings, groups, signals), _cut_off(settings, groups)
-    counts = [b.state.counts() for b in groups]
-    summary = {
-        "method": settings.method,
-        "tolerance": settings.tolerance,
-        "step_s": settings.step or None,
-        "wall_time_s": wall,
-        "preparation_s": preparing,
-        "observation_s": clock.perf_counter() - begun,
-        "runs": len(simulator.runs),
-        "real_time_factor": reached * len(simulator.runs) / max(wall, 1e-9),
-        "steps": sum(c["steps"] for c in counts),
-        "rejected_steps": sum(c["rejected"] for c in counts),
-        "evaluations": sum(c["evaluations"] for c in counts),
-        "newton_iterations": sum(c["iterations"] for c in counts),
-        "jacobians": sum(c["jacobians"] for c in counts),
-        "model": _solved(groups[0].stepper.plant),
-        "integrated": f"{len(groups[0].stepper.plant.free)} of {simulator.model.nv} coordinates",
-        "structural_damping": simulator.structural,
-        "worst_closure": float(np.nanmax(signals["closure"].values, initial=0.0)),
-        **balance,
-        "cut_off": lost,
-        # lines for the reader: where theory or tolerance are left
-        "notices": [*_notices(simulator, parts), *_warnings(settings, balance["energy_balance_error"], lost)],
-    }
-    made = {**simulator.provenance, "supple": _version(), "options": json.dumps(asdict(settings), sort_keys=True)}
-    kinds = tuple(c.kind for c in simulator.model.mechanism.coordinates)
-    name = simulator.model.mechanism.name
-    varied = {k: tuple(float(y) for y in x) for k, x in simulator.varied.items()}
-    return Simulation(name, simulator.motion.name, time, signals, axes, kinds, outcome, summary, varied, made)
-
-
-def _solved(plant: Plant) -> str:
-    """How accelerations come from a state."""
-    if plant.coupled is not None:
-        return plant.coupled.about
-    return "matrices of the tree" if plant.tree is not None else "closed form"
-
-
-def _notices(simulator: Simulator, parts: dict[str, Array]) -> list[str]:
-    """Where the bodies of any run leave what their theory carries, a line each."""
-    every = (notices(run.model, parts["q"][:, k], parts["v"][:, k]) for k, run in enumerate(simulator.runs))
-    return list(dict.fromkeys(line for lines in every for line in lines))
-
-
-def _version() -> str:
-    try:
-        return version("supple")
-    except PackageNotFoundError:
-        return "unknown"
-
-
-def _cut_off(settings: Settings, groups: list[Group]) -> dict[str, float] | None:
-    """What was above the cutoff and not followed: its largest share of the accelerations of the moment, and when."""
-    share, at = max(b.state.cut_off for b in groups)
-    return {"above_hz": settings.cutoff, "share": share, "time_s": at} if share > 0.0 else None
-
-
-def _warnings(settings: Settings, balance: float | None, cut: dict[str, float] | None) -> list[str]:
-    """What the user has to know of the accuracy, with what helps."""
-    if balance is None or balance <= _UNBALANCED * settings.tolerance:
-        return []
-    helps = "a smaller tolerance helps"
-    if settings.method == "generalised_alpha":
-        helps = "generalised_alpha damps what its steps are too long for; the default method does not"
-    elif settings.step:
-        helps = "a smaller step helps, or none"
-    elif cut is not None:
-        helps = f"vibrations above {settings.cutoff:g} Hz died away; `simulate --cutoff 0` follows them"
-    return [f"the energy balance is off by {balance:.1e} of its peak, at a tolerance of {settings.tolerance:g}: {helps}"]
-
-
-def _balance(settings: Settings, groups: list[Group], signals: dict[str, Signal]) -> dict[str, float | None]:
-    """Energy at the end less that at the start and the work done: zero but for errors of integration."""
-    kinetic, elastic, gravity = (signals[f"energy_{k}"].values for k in ("kinetic", "elastic", "gravity"))
-    total = kinetic + elastic + gravity
-    work = np.concatenate([b.state.lanes("work")[: len(dict.fromkeys(b.runs)), 0] for b in groups])
-    last = [int(np.flatnonzero(np.isfinite(x))[-1]) for x in total.reshape(len(total), -1).T]
-    gained = np.array([x[k] - x[0] for x, k in zip(total.reshape(len(total), -1).T, last, strict=True)])
-    peak = float(np.nanmax(np.abs(kinetic + elastic), initial=0.0))
-    if settings.method in ("cvode", "quasi_static"):  # no work is integrated, or bodies bend without rates that do work
-        return {"energy_balance_error_J": None, "energy_balance_error": None}
-    error = float(np.nanmax(np.abs(gained - work), initial=0.0))
-    return {"energy_balance_error_J": error, "energy_balance_error": error / peak if peak > _MASSLESS else None}
+def _fingerprint(made: Simulator, chosen: Settings) -> str:
+    """What must be the same for a simulation to go on from a checkpoint."""
+    about = [dict(made.provenance), asdict(chosen), {k: list(x) for k, x in made.varied.items()}, made.duration]
+    return hashlib.sha256(json.dumps(about).encode()).hexdigest()

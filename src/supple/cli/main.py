@@ -8,7 +8,7 @@ import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
@@ -20,16 +20,12 @@ from supple.cli.options import (
     at_option,
     json_option,
     named_values,
-    pose_numbers,
     print_json,
     remark,
     set_option,
     structural_option,
 )
 from supple.errors import RobotFileError, SuppleError, UnlikelyValue
-
-if TYPE_CHECKING:
-    from supple.robot.quantity import Value
 
 
 class _Group(click.Group):
@@ -101,9 +97,10 @@ def robots(as_json: bool) -> None:
     if as_json:
         print_json(rows)
         return
-    from supple.views.tables import print_robots
+    from supple.views.page import print_page
+    from supple.views.tables import robots_page
 
-    print_robots(rows)
+    print_page(robots_page(rows))
 
 
 @main.command()
@@ -112,19 +109,18 @@ def robots(as_json: bool) -> None:
 @at_option
 @assembly_option
 @json_option
-def check(robot: str, settings: dict[str, str], at: dict[str, Value], assembly: str | None, as_json: bool) -> None:
+def check(robot: str, settings: dict[str, str], at: dict[str, str], assembly: str | None, as_json: bool) -> None:
     """Read a robot file and report its bodies, coordinates, mobility and overconstraint."""
-    from supple.analyses.check import check as run
-    from supple.machine import Machine
+    from supple.api import Robot
 
-    model = Machine.read(robot, settings).model()
-    report = run(model, pose_numbers(model.mechanism, at), assembly=assembly)
+    report = Robot(robot, settings).check(at, assembly=assembly)
     if as_json:
         print_json(report.to_json())
         return
-    from supple.views.tables import print_check
+    from supple.views.page import print_page
+    from supple.views.tables import check_page
 
-    print_check(report)
+    print_page(check_page(report))
 
 
 @main.command()
@@ -148,16 +144,16 @@ def check(robot: str, settings: dict[str, str], at: dict[str, Value], assembly: 
 )
 @json_option
 def modes(
-    robot: str, at: dict[str, Value], settings: dict[str, str], assembly: str | None, free: bool, count: int,
+    robot: str, at: dict[str, str], settings: dict[str, str], assembly: str | None, free: bool, count: int,
     loads: tuple[str, ...], plot: Path | None, mode: int, formulation: str, as_json: bool,
 ) -> None:  # fmt: skip
     """Natural frequencies, damping ratios and mode shapes at a pose."""
-    from supple.analyses.modes import modes as run
-    from supple.machine import Machine
+    from supple.api import Robot
 
-    model, wrenches = Machine.read(robot, settings).model(formulation), _loads(loads)
     most = max(count, mode if plot else 1)
-    result = run(model, pose_numbers(model.mechanism, at), free=free, count=most, assembly=assembly, loads=wrenches)
+    result = Robot(robot, settings).modes(
+        at, free=free, count=most, assembly=assembly, loads=_loads(loads), formulation=formulation
+    )
     if plot is not None:
         from supple.views.mode_picture import draw_mode
 
@@ -166,9 +162,10 @@ def modes(
     if as_json:
         print_json(result.to_json())
         return
-    from supple.views.tables import print_modes
+    from supple.views.page import print_page
+    from supple.views.tables import modes_page
 
-    print_modes(result)
+    print_page(modes_page(result))
     if plot is not None:
         click.echo(f"mode {mode} drawn in {plot}")
 
@@ -225,22 +222,23 @@ def count(
     solve_rates: bool, formulation: str, as_json: bool,
 ) -> None:  # fmt: skip
     """Count the operations of generated models, as derived and after every optimiser pass."""
-    from supple.generator import compiled_size
-    from supple.generator import generate as run
-    from supple.machine import Machine
+    from supple.api import Robot
 
     names = [model] if model else ["mass", "inverse", "forward"]
-    machine, made = Machine.read(robot, settings).keeping(keep), []
+    machine, made = Robot(robot, settings).keeping(keep), []
     for name in names:
         with _progress(f"{robot} {name}") as report:
-            made.append(run(machine, name, wrt=derivative, solve_rates=solve_rates, report=report, formulation=formulation))
+            made.append(
+                machine.count(name, derivative=derivative, solve_rates=solve_rates, formulation=formulation, report=report)
+            )
     if as_json:
-        found = [{"robot": m.package.robot, "model": m.package.model, **m.package.counts()} for m in made]
+        found = [m.to_json() for m in made]
         print_json(found[0] if model else found)
         return
-    from supple.views.tables import print_counts
+    from supple.views.page import print_page
+    from supple.views.tables import counts_page
 
-    print_counts([(m.package, m.optimised.stages, compiled_size(m.package.function)) for m in made])
+    print_page([part for m in made for part in counts_page(m)])
 
 
 @main.command()
@@ -261,33 +259,27 @@ def generate(
     derivative: str | None, solve_rates: bool, formulation: str, structural: str, as_json: bool,
 ) -> None:  # fmt: skip
     """Write a model as source code that checks itself and needs nothing else."""
+    from supple.api import Robot
     from supple.backends.targets import TARGETS
-    from supple.generator import export_fmu
-    from supple.generator import generate as run
-    from supple.machine import Machine
 
     if target == "fmu":
         if model not in (None, "forward") or derivative or solve_rates:
             raise SuppleError("an FMU holds the whole robot; leave out --model, --derivative and --solve-rates")
-        path = export_fmu(Machine.read(robot, settings).keeping(keep), output, version=fmi, structural=structural)
+        path = Robot(robot, settings).export_fmu(output, keep=keep, version=fmi, structural=structural)
         print_json({"robot": robot, "target": "fmu", "files": [str(path)]}) if as_json else click.echo(f"wrote {path}")
         return
-    if target not in TARGETS:
-        raise SuppleError(f"there is no target {target!r}; choose one of {', '.join([*TARGETS, 'fmu'])}")
-    if model is None:
+    if model is None and target in TARGETS:
         raise SuppleError(f"say which model: --model with one of {_MODELS}")
-    machine = Machine.read(robot, settings).keeping(keep)
     with _progress(f"{robot} {model}") as report:
-        made = run(machine, model, wrt=derivative, solve_rates=solve_rates, report=report, formulation=formulation)
-    files = TARGETS[target](made.package, output)
+        made = Robot(robot, settings).generate(
+            model or "", target, output, keep=keep, derivative=derivative, solve_rates=solve_rates, formulation=formulation,
+            report=report,
+        )  # fmt: skip
     if as_json:
-        counts = made.package.counts()
-        print_json(
-            {"robot": made.package.robot, "model": model, "target": target, "files": [str(f) for f in files], **counts}
-        )
+        print_json(made.to_json())
         return
-    total = made.package.counts()["operations"]["total"]
-    click.echo(f"{made.package.robot} {model}: {total} operations; wrote " + ", ".join(str(f) for f in files))
+    total = made.counts["operations"]["total"]
+    click.echo(f"{made.robot} {model}: {total} operations; wrote " + ", ".join(str(f) for f in made.files))
 
 
 @main.command()
@@ -331,29 +323,16 @@ def tour(output: Path, as_json: bool) -> None:
 @json_option
 def bodies(robot: str, settings: dict[str, str], files: dict[str, str], as_json: bool) -> None:
     """Plates, finite-element bodies and reduced beams: frequencies kept, and what the reduction lost."""
-    from dataclasses import asdict
+    from supple.api import Robot
 
-    from supple.machine import Machine
-    from supple.robot.bodies.body_files import write
-    from supple.robot.link_bodies import flexible_bodies
-
-    found = flexible_bodies(Machine.read(robot, settings).description)
-    for name, file in files.items():
-        if name not in found:
-            raise SuppleError(f"--write {name}: there is no such flexible body; there are: {', '.join(found) or 'none'}")
-        write(*found[name], Path(file))
-    rows = [
-        {"name": name, "mass": float(body.mass), "coordinates": len(body.coordinates)}
-        | ({} if body.reduced is None else {"reduced": asdict(body.reduced)})
-        | ({"written": files[name]} if name in files else {})
-        for name, (body, _) in found.items()
-    ]
+    rows = Robot(robot, settings).bodies(write=files)
     if as_json:
         print_json(rows)
         return
-    from supple.views.tables import print_bodies
+    from supple.views.page import print_page
+    from supple.views.tables import bodies_page
 
-    print_bodies(rows)
+    print_page(bodies_page(rows))
     for name, file in files.items():
         click.echo(f"wrote {name} to {file}")
 

@@ -5,15 +5,11 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
 from supple.errors import SuppleError
-
-if TYPE_CHECKING:
-    from supple.robot.mechanism import Mechanism
-    from supple.robot.quantity import Value
 
 
 def named_values(context: click.Context, option: click.Parameter, given: tuple[str, ...]) -> dict[str, str]:
@@ -28,32 +24,11 @@ def named_values(context: click.Context, option: click.Parameter, given: tuple[s
     return made
 
 
-def pose_values(context: click.Context, option: click.Parameter, given: tuple[str, ...]) -> dict[str, Value]:
-    from supple.robot.quantity import QuantityError, evaluate, parse
-    from supple.robot.values import check_dimension
+def checked_seconds(context: click.Context, option: click.Parameter, text: str | None) -> float | None:
+    """A time in s from text such as 2, '1 ms' or '0.5 min'."""
+    from supple.robot.written import seconds
 
-    made = {}
-    for name, text in named_values(context, option, given).items():
-        try:
-            made[name] = evaluate(parse(text), {})
-            check_dimension(made[name], "angle or length")
-        except (QuantityError, OverflowError) as error:
-            raise SuppleError(f"--at {name}={text}: {error}") from error
-    return made
-
-
-def pose_numbers(mechanism: Mechanism, at: dict[str, Value]) -> dict[str, float]:
-    """The pose in SI; a unit must fit its coordinate."""
-    from supple.robot.quantity import QuantityError
-    from supple.robot.values import check_dimension
-
-    for coordinate in mechanism.coordinates:
-        if coordinate.name in at:
-            try:
-                check_dimension(at[coordinate.name], "length" if coordinate.unit == "m" else "angle")
-            except QuantityError as error:
-                raise SuppleError(f"--at {coordinate.name}: {error}") from error
-    return {name: float(value.number) for name, value in at.items()}
+    return seconds(text, option.opts[0])
 
 
 def _allow_outside(context: click.Context, option: click.Parameter, given: bool) -> None:
@@ -77,7 +52,7 @@ set_option = click.option(
     help="Change a named parameter of the robot file: --set 'L=0.4 m'.",
 )
 at_option = click.option(
-    "--at", "at", multiple=True, callback=pose_values, metavar="NAME=VALUE",
+    "--at", "at", multiple=True, callback=named_values, metavar="NAME=VALUE",
     help="Joint value or platform coordinate (x, y, z, rx, ry, rz); SI, or with a unit: --at 'q1=30 deg'.",
 )  # fmt: skip
 structural_option = click.option(

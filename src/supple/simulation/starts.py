@@ -66,6 +66,22 @@ def started(
     return tuple(runs), kept, vary
 
 
+def listed_values(name: str, values: str | Sequence[float]) -> Sequence[float]:
+    """Values of `name`, one for each run: numbers, or text as A,B,C or FIRST:LAST:COUNT."""
+    if not isinstance(values, str):
+        return values
+    try:
+        if ":" in values:
+            first, last, count = values.split(":")
+            if not 2 <= int(count) <= 100_000:
+                raise SuppleError(f"vary {name}={values}: the number of values must be 2 to 100000")
+            step = (float(last) - float(first)) / (int(count) - 1)
+            return [float(first) + k * step for k in range(int(count))]
+        return [float(x) for x in values.split(",")]
+    except ValueError as error:
+        raise SuppleError(f"vary {name}={values} must be A,B,C or FIRST:LAST:COUNT, in SI units") from error
+
+
 def _kept(robot: Machine, names: Sequence[str], formulation: str, rigid: bool) -> Kept:
     with _varied(names):
         kept = robot.keeping(names).kept(formulation, rigid=rigid)

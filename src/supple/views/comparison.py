@@ -1,64 +1,50 @@
-"""A comparison of formulations as a table, and as a picture of differences and costs."""
+"""A comparison of formulations as a page, and as a picture of differences and costs."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
 import numpy as np
-from rich.console import Console
-from rich.markup import escape
-from rich.table import Table
 
-from supple.errors import SuppleError
 from supple.results import Compared, Comparison
+from supple.views.figures import Figure, new_figure, written
+from supple.views.page import Line, Page, Sheet
 
-STILL = (".png", ".svg", ".pdf")
 
-
-def print_comparison(found: Comparison) -> None:
+def comparison_page(found: Comparison) -> Page:
     """One row per formulation (an order of - is rounding); those that do not take the robot say why below."""
-    out = Console(highlight=False, soft_wrap=False, emoji=False)
-    title = f"{escape(found.robot)}: relative differences from {found.reference}, and costs"
-    table = Table(title=title, title_justify="left", box=None, pad_edge=False, header_style="bold")
-    table.add_column("formulation", no_wrap=True)
-    for name in ("M", "f", "order", "of", "Hz", "ops", "forward", "us"):
-        table.add_column(name, justify="right")
-    for row in found.rows:
-        if not row.reason:
-            table.add_row(row.formulation, *_cells(row))
-    out.print(table)
-    for row in found.rows:
-        if row.reason:
-            out.print(f"{row.formulation}: {escape(row.reason)}")
-    out.print("order: power of the deformation, of what is expected; ops, us: of f; forward: of that model", style="dim")
+    title = f"{found.robot}: relative differences from {found.reference}, and costs"
+    columns = ("formulation", "M", "f", "order", "of", "Hz", "ops", "forward", "us")
+    rows = [(row.formulation, *_cells(row)) for row in found.rows if not row.reason]
+    made: list[Line | Sheet] = [Sheet(columns, rows, title)]
+    made += [Line(f"{row.formulation}: {row.reason}") for row in found.rows if row.reason]
+    key = "order: power of the deformation, of what is expected; ops, us: of f; forward: of that model"
+    made.append(Line("", faint=key))
     shown = next(row for row in found.rows if row.formulation == found.reference)
     if shown.frequencies_hz:
         listed = ", ".join(f"{f:.5g}" for f in shown.frequencies_hz)
-        out.print(f"lowest frequencies, actuators held, Hz: {listed}")
-    if any(row.integrated for row in found.rows):
-        _print_motions(found, out)
+        made.append(Line(f"lowest frequencies, actuators held, Hz: {listed}"))
+    return [*made, *_motions(found)]
 
 
 _SHOWN = ("position", "acceleration", "tau")
 
 
-def _print_motions(found: Comparison, out: Console) -> None:
+def _motions(found: Comparison) -> Page:
     """Steps of every formulation, and its largest differences from the reference, at every tolerance."""
-    title = f"motion: largest relative differences from {found.reference} at the same tolerance"
-    table = Table(title=title, title_justify="left", box=None, pad_edge=False, header_style="bold")
-    table.add_column("formulation", no_wrap=True)
-    for name in ("tol", "steps", "evaluations", "position", "acceleration", "tau", "loops"):
-        table.add_column(name, justify="right", no_wrap=True)
+    if not any(row.integrated for row in found.rows):
+        return []
+    rows = []
     for row in found.rows:
         for n, moved in enumerate(row.moved):
             gaps = ["-" if row.formulation == found.reference else _small(moved.differences.get(x)) for x in _SHOWN]
             name = "" if n else row.formulation
-            cells = [f"{moved.tolerance:.0e}", str(moved.steps), str(moved.evaluations), *gaps, _small(moved.closure)]
-            table.add_row(name, *cells)
-    out.print(table)
-    for row in found.rows:
-        if row.integrated:
-            out.print(f"{row.formulation}: {escape(row.integrated)}")
+            numbers = (f"{moved.tolerance:.0e}", str(moved.steps), str(moved.evaluations))
+            rows.append((name, *numbers, *gaps, _small(moved.closure)))
+    title = f"motion: largest relative differences from {found.reference} at the same tolerance"
+    columns = ("formulation", "tol", "steps", "evaluations", *_SHOWN, "loops")
+    said = [Line(f"{row.formulation}: {row.integrated}") for row in found.rows if row.integrated]
+    return [Sheet(columns, rows, title), *said]
 
 
 def _cells(row: Compared) -> list[str]:
@@ -77,17 +63,16 @@ def _small(x: float | None) -> str:
 
 
 def draw_comparison(found: Comparison, file: Path) -> Path:
-    """The picture of a comparison: differences of forces and frequencies, operations and time, written to `file`."""
-    if file.suffix.lower() not in STILL:
-        raise SuppleError(f"{file}: a picture ends with one of {', '.join(STILL)}")
-    import matplotlib
+    """The picture of a comparison, written to `file`."""
+    return written(comparison_figure(found), file)
 
-    matplotlib.use("Agg")
-    from matplotlib import pyplot as plt
 
+def comparison_figure(found: Comparison) -> Figure:
+    """Differences of forces and frequencies, operations and time."""
     rows = [row for row in found.rows if not row.reason]
     places, names = np.arange(len(rows)), [row.formulation for row in rows]
-    figure, (left, right) = plt.subplots(1, 2, figsize=(10, 1.5 + 0.45 * len(rows)), layout="constrained", sharey=True)
+    figure = new_figure(10, 1.5 + 0.45 * len(rows))
+    left, right = figure.subplots(1, 2, sharey=True)
     for offset, label, key in ((-0.25, "mass matrix", "mass_difference"), (0, "forces", "force_difference"),
                                (0.25, "frequencies", "frequency_difference")):  # fmt: skip
         sizes = [getattr(row, key) or 0.0 for row in rows]
@@ -107,10 +92,4 @@ def draw_comparison(found: Comparison, file: Path) -> Path:
         if row.microseconds is not None:
             right.text(row.operations or 0, place, f" {row.microseconds:.2f} µs", va="center", fontsize=8)
     figure.suptitle(found.robot)
-    try:
-        figure.savefig(file, dpi=140)
-    except OSError as error:
-        raise SuppleError(f"{file}: cannot be written: {error.strerror or error}") from error
-    finally:
-        plt.close(figure)
-    return file
+    return figure

@@ -9,8 +9,8 @@ import numpy as np
 
 from supple.errors import SuppleError
 from supple.results import Drawing, Modes
+from supple.views.figures import STILL, Figure, new_figure, written
 
-STILL = (".png", ".svg", ".pdf")
 MOVING = (".gif",)
 _REST, _BENT, _STIFF = "#b8bec8", "#d1495b", "#30455c"
 
@@ -20,45 +20,49 @@ def draw_mode(modes: Modes, number: int, file: Path, frames: int = 24) -> Path:
     suffix = file.suffix.lower()
     if suffix not in STILL + MOVING:
         raise SuppleError(f"{file}: a picture ends with one of {', '.join(STILL + MOVING)}")
+    if suffix in STILL:
+        return written(mode_figure(modes, number), file)
+    figure, axes, amplitude = _rest(modes, number)
+    try:
+        _film(figure, axes, modes.drawing, number - 1, amplitude, file, frames)
+    except OSError as error:
+        raise SuppleError(f"{file}: cannot be written: {error.strerror or error}") from error
+    return file
+
+
+def mode_figure(modes: Modes, number: int) -> Figure:
+    """Mode `number` (from 1), bent as far as can be seen."""
+    figure, axes, amplitude = _rest(modes, number)
+    _lines(axes, modes.drawing, number - 1, amplitude)
+    _frame(axes, modes.drawing, number - 1, amplitude)
+    return figure
+
+
+def _rest(modes: Modes, number: int) -> tuple[Figure, Any, float]:
+    """A figure with the robot at rest, its axes, and the amplitude of the mode to be drawn in it."""
     if not 1 <= number <= len(modes.frequencies_hz):
         raise SuppleError(f"there is no mode {number}; {len(modes.frequencies_hz)} were computed")
-    import matplotlib
-
-    matplotlib.use("Agg")
-    from matplotlib import pyplot as plt
-
-    figure, axes = _canvas(plt, modes.drawing)
+    figure, axes = _canvas(modes.drawing)
     title = f"{modes.robot}: mode {number}, {modes.frequencies_hz[number - 1]:.2f} Hz"
     if modes.damping_ratios[number - 1] > 0:
         title += f", damping {modes.damping_ratios[number - 1]:.2%}"
     axes.set_title(title, fontsize=11)
     _key(figure, modes.drawing)
-    amplitude = _amplitude(modes.drawing, number - 1)
     _lines(axes, modes.drawing, number - 1, 0.0, rest=True)
-    try:
-        if suffix in STILL:
-            _lines(axes, modes.drawing, number - 1, amplitude)
-            _frame(axes, modes.drawing, number - 1, amplitude)
-            figure.savefig(file, dpi=140)
-        else:
-            _film(figure, axes, modes.drawing, number - 1, amplitude, file, frames)
-    except OSError as error:
-        raise SuppleError(f"{file}: cannot be written: {error.strerror or error}") from error
-    finally:
-        plt.close(figure)
-    return file
+    return figure, axes, _amplitude(modes.drawing, number - 1)
 
 
-def _canvas(plt: Any, drawing: Drawing) -> tuple[Any, Any]:
+def _canvas(drawing: Drawing) -> tuple[Figure, Any]:
     if drawing.planar:
-        figure, axes = plt.subplots(figsize=(7, 6), layout="constrained")
+        figure = new_figure(7, 6)
+        axes: Any = figure.subplots()
         axes.set_aspect("equal", adjustable="datalim")
         labels = _plane(drawing)
         axes.set_xlabel(f"{'xyz'[labels[0]]} (m)")
         axes.set_ylabel(f"{'xyz'[labels[1]]} (m)")
         axes.grid(alpha=0.25)
     else:
-        figure = plt.figure(figsize=(7.5, 6.5), layout="constrained")
+        figure = new_figure(7.5, 6.5)
         axes = figure.add_subplot(projection="3d")
         axes.set_xlabel("x (m)", labelpad=12)
         axes.set_ylabel("y (m)", labelpad=12)

@@ -1,73 +1,48 @@
-"""Tables for people."""
+"""What results say to people, as pages of lines and tables."""
 
 from __future__ import annotations
 
 from typing import Any
 
 import numpy as np
-from rich.console import Console
-from rich.markup import escape
-from rich.table import Table
 
-from supple.results import Check, Modes, Simulation
+from supple.results import Check, Counted, Modes, Simulation
+from supple.views.page import Line, Page, Sheet
 
-
-def _console() -> Console:
-    return Console(highlight=False, soft_wrap=False, emoji=False)
+_FUNCTIONS = ("sin", "cos", "sqrt", "sign")
 
 
-def _table(*columns: str, title: str | None = None) -> Table:
-    made = Table(title=title, title_justify="left", box=None, pad_edge=False, header_style="bold")
-    for name in columns:
-        left = name in (
-            "robot",
-            "body",
-            "what",
-            "about",
-            "moves",
-            "bends",
-            "closure",
-            "joint",
-            "point",
-            "coordinate",
-            "signal",
-        )
-        made.add_column(name, justify="left" if left else "right")
+def robots_page(rows: list[dict[str, Any]]) -> Page:
+    """The robots of the gallery."""
+    motions = [f" Motions: {', '.join(row['motions'])}." if row["motions"] else "" for row in rows]
+    cells = [(row["name"], row["space"], row["about"] + said) for row, said in zip(rows, motions, strict=True)]
+    return [Sheet(("robot", "space", "about"), cells)]
+
+
+def bodies_page(rows: list[dict[str, Any]]) -> Page:
+    """Reduced bodies: what they keep and what they lost."""
+    made: list[Line | Sheet] = [] if rows else [Line("no plates, finite-element bodies or reduced beams")]
+    for row in rows:
+        made.append(Line(f": {row['mass']:.4g} kg, {row['coordinates']} elastic coordinates", strong=row["name"]))
+        if row.get("reduced") is not None:
+            made += [Line(f"  {text}") for text in _reduction(row["reduced"], row["coordinates"])]
     return made
 
 
-def print_robots(rows: list[dict[str, Any]]) -> None:
-    table = _table("robot", "space", "about")
-    for row in rows:
-        motions = f" Motions: {', '.join(row['motions'])}." if row["motions"] else ""
-        table.add_row(escape(row["name"]), row["space"], f"{escape(row['about'])}[dim]{escape(motions)}[/dim]")
-    _console().print(table)
-
-
-def print_bodies(rows: list[dict[str, Any]]) -> None:
-    """Reduced bodies: what they keep and what they lost."""
-    out = _console()
-    if not rows:
-        out.print("no plates, finite-element bodies or reduced beams")
-    for row in rows:
-        lost = row.get("reduced")
-        out.print(f"[bold]{escape(row['name'])}[/bold]: {row['mass']:.4g} kg, {row['coordinates']} elastic coordinates")
-        if lost is None:
-            continue
-        before = f" of {lost['coordinates']}" if lost["coordinates"] else ""
-        out.print(f"  {lost['method']}: {row['coordinates']} coordinates{before}")
-        out.print(f"  frequencies, Hz: {_listed(lost['frequencies'])}")
-        if lost["omitted"] is not None:
-            out.print(f"  first mode left out: {lost['omitted']:.5g} Hz")
-        if lost["effective_mass"] is not None:
-            parts = ", ".join(f"{a} {100 * m:.1f} %" for a, m in zip("xyz", lost["effective_mass"], strict=True))
-            out.print(f"  effective mass kept, held at the root: {parts}")
-        if lost["static_residual"] is not None:
-            out.print(f"  largest part of an attachment's compliance that is missing: {100 * lost['static_residual']:.2g} %")
-        for unknowns, frequencies in lost["meshes"]:
-            out.print(f"  mesh of {unknowns} unknowns, free, Hz: {_listed(frequencies)}")
-        if lost["extrapolated"]:
-            out.print(f"  extrapolated (not used), Hz: {_listed(lost['extrapolated'])}")
+def _reduction(lost: dict[str, Any], coordinates: int) -> list[str]:
+    before = f" of {lost['coordinates']}" if lost["coordinates"] else ""
+    said = [f"{lost['method']}: {coordinates} coordinates{before}", f"frequencies, Hz: {_listed(lost['frequencies'])}"]
+    if lost["omitted"] is not None:
+        said.append(f"first mode left out: {lost['omitted']:.5g} Hz")
+    if lost["effective_mass"] is not None:
+        parts = ", ".join(f"{a} {100 * m:.1f} %" for a, m in zip("xyz", lost["effective_mass"], strict=True))
+        said.append(f"effective mass kept, held at the root: {parts}")
+    if lost["static_residual"] is not None:
+        said.append(f"largest part of an attachment's compliance that is missing: {100 * lost['static_residual']:.2g} %")
+    said += [f"mesh of {unknowns} unknowns, free, Hz: {_listed(found)}" for unknowns, found in lost["meshes"]]
+    if lost["extrapolated"]:
+        said.append(f"extrapolated (not used), Hz: {_listed(lost['extrapolated'])}")
+    return said
 
 
 def _listed(frequencies: Any, most: int = 12) -> str:
@@ -75,45 +50,42 @@ def _listed(frequencies: Any, most: int = 12) -> str:
     return shown + (", ..." if len(frequencies) > most else "")
 
 
-def print_check(report: Check) -> None:
-    out = _console()
-    out.print(f"[bold]{escape(report.robot)}[/bold] ({report.space}): {escape(report.about)}")
+def check_page(report: Check) -> Page:
+    """What a robot is made of and how it can move."""
     kinds = ", ".join(f"{n} {kind}" for kind, n in report.coordinates.items())
     bends = f"{report.flexible} flexible {'body' if report.flexible == 1 else 'bodies'}"
     if report.springs:
         bends += f", {report.springs} elastic joint{'' if report.springs == 1 else 's'}"
-    out.print(f"{report.links} links ({bends}), {report.mass:.4g} kg; coordinates: {kinds}")
-    for sentence in report.mobility:
-        out.print(escape(sentence))
-    out.print(f"Independent coordinates: {escape(report.rule)}.")
+    made: list[Line | Sheet] = [
+        Line(f" ({report.space}): {report.about}", strong=report.robot),
+        Line(f"{report.links} links ({bends}), {report.mass:.4g} kg; coordinates: {kinds}"),
+        *map(Line, report.mobility),
+        Line(f"Independent coordinates: {report.rule}."),
+    ]
     if report.closures:
-        table = _table("closure", "joint", "equations")
-        for name, (joint, count) in report.closures.items():
-            table.add_row(escape(name), joint, str(count))
-        out.print(table)
-    table = _table("coordinate", "value", "unit", title=f"Pose (loops closed to {report.closure_error:.1e})")
-    for name, value in report.pose.items():
-        mark = " (actuator)" if name in report.active else ""
-        table.add_row(escape(name + mark), f"{value:.6g}", report.units[name])
-    out.print(table)
+        rows = [(name, joint, str(count)) for name, (joint, count) in report.closures.items()]
+        made.append(Sheet(("closure", "joint", "equations"), rows))
+    pose = [
+        (name + (" (actuator)" if name in report.active else ""), f"{value:.6g}", report.units[name])
+        for name, value in report.pose.items()
+    ]
+    made.append(Sheet(("coordinate", "value", "unit"), pose, f"Pose (loops closed to {report.closure_error:.1e})"))
     for name, position in report.points.items():
-        out.print(f"point {escape(name)} at ({', '.join(f'{x:.6g}' for x in position)}) m")
+        made.append(Line(f"point {name} at ({', '.join(f'{x:.6g}' for x in position)}) m"))
+    return made
 
 
-def print_modes(modes: Modes) -> None:
-    out = _console()
-    held = "free" if modes.free else "held"
+def modes_page(modes: Modes) -> Page:
+    """Frequencies, damping ratios, and which bodies move and bend."""
     kinds = modes.elastic_by_kind if len(modes.elastic_by_kind) > 1 else {}
-    title = f"{escape(modes.robot)}: modes with actuators {held}"
-    table = _table("mode", "Hz", "damping", *kinds, "moves", "bends", title=title)
+    rows = []
     for k, (f, zeta) in enumerate(zip(modes.frequencies_hz, modes.damping_ratios, strict=True)):
         shown = f"{abs(f):.2f}" if f >= -1e-6 else f"unstable ({-f:.2f})" if f <= -0.005 else f"unstable ({-f:.1g})"
-        table.add_row(
-            str(k + 1), shown, f"{zeta:.2%}", *(f"{share[k]:.0%}" for share in kinds.values()),
-            escape(_leading(modes.bodies, modes.kinetic[:, k])),
-            escape(_leading(modes.bodies, modes.elastic[:, k])),
-        )  # fmt: skip
-    out.print(table)
+        shares = (f"{share[k]:.0%}" for share in kinds.values())
+        leading = (_leading(modes.bodies, part[:, k]) for part in (modes.kinetic, modes.elastic))
+        rows.append((str(k + 1), shown, f"{zeta:.2%}", *shares, *leading))
+    title = f"{modes.robot}: modes with actuators {'free' if modes.free else 'held'}"
+    return [Sheet(("mode", "Hz", "damping", *kinds, "moves", "bends"), rows, title)]
 
 
 def _leading(names: tuple[str, ...], shares: Any, most: int = 3) -> str:
@@ -122,56 +94,51 @@ def _leading(names: tuple[str, ...], shares: Any, most: int = 3) -> str:
     return ", ".join(f"{names[i]} {shares[i]:.0%}" for i in order if shares[i] > 0.05) or "-"
 
 
-def print_counts(rows: list[tuple[Any, Any, Any]]) -> None:
-    """Operations of generated models: as derived, after each pass, and what remains."""
-    out = _console()
-    for package, stages, compiled in rows:
-        title = f"{escape(package.robot)}: {package.model} model"
-        table = _table("what", "operations", "+ -", "*", "/", "neg", "functions", "intermediates", title=title)
-        last: dict[str, Any] = {}
-        for stage in stages:
-            last[stage.name if stage.name != "given" else "as derived"] = stage  # passes repeat: the last round counts
-        for name, stage in last.items():
-            c = stage.counts
-            functions = sum(c[f] for f in ("sin", "cos", "sqrt", "sign"))
-            table.add_row(
-                name, str(stage.operations), str(c["add"] + c["sub"]), str(c["mul"]), str(c["div"]), str(c["neg"]),
-                str(functions), str(stage.intermediates),
-            )  # fmt: skip
-        out.print(table)
-        if compiled is not None:
-            out.print(f"compiled in {compiled[0]:.2f} s, {compiled[1]} bytes")
-        if package.program is not None:
-            p = package.program
-            out.print(f"with one leg's code for all {p.legs} legs: {p.operations} operations")
+def counts_page(counted: Counted) -> Page:
+    """Operations of a generated model: as derived, after each pass, and what remains."""
+    rows = []
+    for name, stage in counted.stages.items():
+        c = stage["counts"]
+        numbers = (
+            stage["operations"], c.get("add", 0) + c.get("sub", 0), c.get("mul", 0), c.get("div", 0), c.get("neg", 0),
+            sum(c.get(f, 0) for f in _FUNCTIONS), stage["intermediates"],
+        )  # fmt: skip
+        rows.append((name, *map(str, numbers)))
+    columns = ("what", "operations", "+ -", "*", "/", "neg", "functions", "intermediates")
+    made: list[Line | Sheet] = [Sheet(columns, rows, f"{counted.robot}: {counted.model} model")]
+    if counted.compiled is not None:
+        made.append(Line(f"compiled in {counted.compiled[0]:.2f} s, {counted.compiled[1]} bytes"))
+    if counted.legs is not None:
+        made.append(Line(f"with one leg's code for all {counted.legs[0]} legs: {counted.legs[1]} operations"))
+    return made
 
 
-def print_simulation(result: Simulation) -> None:
+def simulation_page(result: Simulation) -> Page:
     """What was computed, how well, and what was left out."""
-    out, s = _console(), result.summary
-    out.print(
-        f"[bold]{escape(result.robot)}[/bold] {escape(result.motion)}: {len(result.time)} samples to "
-        f"t = {result.time[-1]:.6g} s, {s['method'].replace('_', ' ')}, {s['steps']} steps, {s['evaluations']} evaluations"
-    )
+    s = result.summary
     runs = f" for {s['runs']} runs" if s["runs"] > 1 else ""
-    out.print(
-        f"Computed in {s['wall_time_s']:.3g} s{runs} ({s['real_time_factor']:.3g} times real time); loops closed to "
-        f"{s['worst_closure']:.1e}" + _balance(s["energy_balance_error"])
-    )
+    made: list[Line | Sheet] = [
+        Line(
+            f" {result.motion}: {len(result.time)} samples to t = {result.time[-1]:.6g} s, "
+            f"{s['method'].replace('_', ' ')}, {s['steps']} steps, {s['evaluations']} evaluations",
+            strong=result.robot,
+        ),
+        Line(
+            f"Computed in {s['wall_time_s']:.3g} s{runs} ({s['real_time_factor']:.3g} times real time); loops closed to "
+            f"{s['worst_closure']:.1e}" + _balance(s["energy_balance_error"])
+        ),
+    ]
     if s["cut_off"] is not None:
         cut = s["cut_off"]
-        out.print(
-            f"Vibrations above {cut['above_hz']:g} Hz were let die away: up to {cut['share']:.2g} of the accelerations of "
-            f"the moment, at t = {cut['time_s']:.4g} s"
-        )
-    table = _table("signal", "least", "most", "unit")
+        how_much = f"up to {cut['share']:.2g} of the accelerations of the moment, at t = {cut['time_s']:.4g} s"
+        made.append(Line(f"Vibrations above {cut['above_hz']:g} Hz were let die away: {how_much}"))
+    rows = []
     for name, signal in result.signals.items():
         finite = signal.values[np.isfinite(signal.values)]
-        if not finite.size:
-            continue
         unit = signal.unit if isinstance(signal.unit, str) else ", ".join(dict.fromkeys(signal.unit))
-        table.add_row(name.replace("_", " "), f"{finite.min():.5g}", f"{finite.max():.5g}", escape(unit))
-    out.print(table)
+        if finite.size:
+            rows.append((name.replace("_", " "), f"{finite.min():.5g}", f"{finite.max():.5g}", unit))
+    return [*made, Sheet(("signal", "least", "most", "unit"), rows)]
 
 
 def _balance(error: float | None) -> str:

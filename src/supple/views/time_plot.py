@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from supple.errors import SuppleError
 from supple.results import Array, Simulation
+from supple.views.figures import Figure, new_figure, written
 
 _MOST_LINES = 8
 _SMALL = 1e-5  # of the largest line of a panel: those below are not drawn
@@ -16,14 +16,15 @@ _ALIKE = 5e-3, 0.1  # of a panel's range, of a line's own movement: lines no fur
 _FINE = 2e-4  # m: deformations below are drawn in µm
 
 
-def plot_simulation(simulation: Simulation, path: Path) -> None:
-    """Draw actuators, forces, points and deformations of a simulation to a .png, .svg or .pdf file."""
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
-    from matplotlib.figure import Figure
+def plot_simulation(simulation: Simulation, path: Path) -> Path:
+    """The picture of a simulation, written to a .png, .svg or .pdf file."""
+    return written(time_figure(simulation), path)
 
+
+def time_figure(simulation: Simulation) -> Figure:
+    """Actuators, forces, points and deformations over time."""
     panels = _panels(simulation)
-    figure = Figure(figsize=(9.0, 1.0 + 2.1 * len(panels)), layout="constrained")
-    FigureCanvasAgg(figure)
+    figure = new_figure(9.0, 1.0 + 2.1 * len(panels))
     axes = figure.subplots(len(panels), 1, sharex=True, squeeze=False)[:, 0]
     for axis, (title, unit, lines) in zip(axes, panels, strict=True):
         _draw(axis, simulation.time, title, unit, lines)
@@ -33,10 +34,7 @@ def plot_simulation(simulation: Simulation, path: Path) -> None:
     runs = len(simulation.axes.get("run", ()))
     state = (f", run 1 of {runs}, the others pale" if runs else "") + ("" if simulation.complete else " (stopped early)")
     figure.suptitle(_plain(f"{simulation.robot}: {simulation.motion}{state}"), fontsize=11)
-    try:
-        figure.savefig(path, dpi=140)
-    except (OSError, ValueError) as problem:
-        raise SuppleError(f"{path} cannot be drawn: {problem}") from problem
+    return figure
 
 
 Panel = tuple[str, str, list[tuple[str, Array]]]

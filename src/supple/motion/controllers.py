@@ -1,0 +1,55 @@
+"""A controller written in one line, as in 'pd:kp=1e4,kd=200,sample=1 ms', put to work on a motion."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+from supple.errors import SuppleError
+from supple.motion.description import Controller, Motion
+from supple.robot.quantity import QuantityError, evaluate, parse
+
+_GAINS = ("kp", "kd", "ki", "limit")
+
+
+def controlled(motion: Motion, text: str) -> Motion:
+    """The motion with all actuators that have a path given to a controller written as LAW:key=value,...
+
+    Forces that a result brings along with its path are fed forward."""
+    law, _, rest = text.partition(":")
+    if law not in ("pd", "pid", "computed_torque"):
+        raise SuppleError(f"controller {text}: there is no law {law!r}; choose pd, pid or computed_torque")
+    if motion.path is None:
+        raise SuppleError(f"controller: {motion.name!r} has no path for a controller to follow")
+    numbers = _gains(text, rest)
+    path = motion.path.names if motion.space == "joints" else ()
+    actuators = [n for n, drive in motion.drives.items() if drive != "torque" or n in path]
+
+    def each(key: str, usual: float = 0.0) -> dict[str, float]:
+        return dict.fromkeys(actuators, numbers.get(key, usual))
+
+    made: Controller = Controller(
+        law, each("kp"), each("kd"), each("ki"), each("limit", float("inf")), numbers.get("sample", 0.0),  # type: ignore[arg-type]
+        numbers.get("delay", 0.0),
+    )  # fmt: skip
+    drives: Any = {n: "controlled" if n in actuators else "torque" for n in motion.drives}
+    return replace(motion, controller=made, drives=drives)
+
+
+def _gains(text: str, rest: str) -> dict[str, float]:
+    numbers: dict[str, float] = {}
+    for item in filter(None, (x.strip() for x in rest.split(","))):
+        key, equals, value = item.partition("=")
+        if key in numbers:
+            raise SuppleError(f"controller {text}: {key} is given twice; give it once")
+        if not equals or key not in (*_GAINS, "sample", "delay"):
+            raise SuppleError(f"controller {text}: {item!r} is not one of kp=, kd=, ki=, limit=, sample=, delay=")
+        try:
+            numbers[key] = float(evaluate(parse(value), {}).number)
+        except (QuantityError, OverflowError) as error:
+            raise SuppleError(f"controller {key}={value}: {error}") from error
+        if not 0 <= numbers[key] < float("inf") or (key == "limit" and numbers[key] == 0):
+            raise SuppleError(f"controller {key}={value}: must be {'above zero' if key == 'limit' else 'zero or more'}")
+    if not numbers.get("kp") and not numbers.get("kd"):
+        raise SuppleError(f"controller {text}: give gains, as in pd:kp=1e4,kd=200")
+    return numbers

@@ -1,0 +1,43 @@
+"""Quantities that a user writes outside robot files: text with a unit, or numbers in SI."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+
+from supple.errors import SuppleError
+from supple.robot.mechanism import Mechanism
+from supple.robot.quantity import QuantityError, Value, evaluate, parse
+from supple.robot.values import check_dimension
+
+Written = str | float | Value
+
+
+def si(written: Written, dimension: str, what: str) -> float:
+    """A quantity of a dimension as a number in SI; numbers are taken as they are. `what` names it in complaints."""
+    if isinstance(written, (int, float)):
+        if not math.isfinite(written):
+            raise SuppleError(f"{what}: must be finite")
+        return float(written)
+    try:
+        found = written if isinstance(written, Value) else evaluate(parse(written), {})
+        check_dimension(found, dimension)
+    except (QuantityError, OverflowError) as error:
+        raise SuppleError(f"{what}: {error}") from error
+    return float(found.number)
+
+
+def seconds(written: Written | None, what: str) -> float | None:
+    """A time above zero in s, from a number or text such as '1 ms'; None stays None."""
+    if written is None:
+        return None
+    found = si(written, "time", f"{what} {written}")
+    if not found > 0:
+        raise SuppleError(f"{what} {written}: must be above zero")
+    return found
+
+
+def pose_of(mechanism: Mechanism, at: Mapping[str, Written] | None) -> dict[str, float]:
+    """A pose in SI; a unit must fit its coordinate."""
+    units = {c.name: "length" if c.unit == "m" else "angle" for c in mechanism.coordinates}
+    return {name: si(x, units.get(name, "angle or length"), f"at {name}={x}") for name, x in (at or {}).items()}

@@ -1,0 +1,128 @@
+"""Results as notebooks show them: the records of `results`, with their tables, pictures and files at hand."""
+
+from __future__ import annotations
+
+import io
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from supple import results
+from supple.storage import dataset, modes_dataset, save
+from supple.views.comparison import comparison_figure, comparison_page
+from supple.views.figures import Figure, written
+from supple.views.mode_picture import draw_mode, mode_figure
+from supple.views.page import Page, html
+from supple.views.tables import bodies_page, check_page, counts_page, modes_page, simulation_page
+from supple.views.time_plot import time_figure
+
+if TYPE_CHECKING:
+    import xarray
+
+R = TypeVar("R")
+
+
+@dataclass(frozen=True)
+class Picture:
+    """A picture: shown by a notebook, changed through its matplotlib `figure`, written by `save`."""
+
+    figure: Figure
+
+    def save(self, file: str | Path) -> Path:
+        """Write it to a .png, .svg or .pdf file."""
+        return written(self.figure, Path(file))
+
+    def _repr_png_(self) -> bytes:
+        made = io.BytesIO()
+        self.figure.savefig(made, format="png", dpi=100)
+        return made.getvalue()
+
+
+class _Shown:
+    def _page(self) -> Page:
+        raise NotImplementedError
+
+    def _repr_html_(self) -> str:
+        return html(self._page())
+
+
+class CheckShown(_Shown, results.Check):
+    """What a robot is made of, and how it can move at a pose."""
+
+    def _page(self) -> Page:
+        return check_page(self)
+
+
+class ModesShown(_Shown, results.Modes):
+    """Natural modes about a static equilibrium."""
+
+    def _page(self) -> Page:
+        return modes_page(self)
+
+    def plot(self, mode: int = 1, file: str | Path | None = None) -> Picture:
+        """A mode (from 1) as a picture; `file` writes it too, .gif as a film."""
+        if file is not None:
+            draw_mode(self, mode, Path(file))
+        return Picture(mode_figure(self, mode))
+
+    def to_xarray(self) -> xarray.Dataset:
+        """Frequencies, damping ratios, shapes and energy shares with named axes and units."""
+        return modes_dataset(self)
+
+
+class SimulationShown(_Shown, results.Simulation):
+    """A motion over time: signals by name, as in run["tau"] or run["tau:q11"]."""
+
+    def _page(self) -> Page:
+        return simulation_page(self)
+
+    def plot(self, file: str | Path | None = None) -> Picture:
+        """Actuators, forces, points and deformations over time; `file` writes the picture too."""
+        made = Picture(time_figure(self))
+        if file is not None:
+            made.save(file)
+        return made
+
+    def to_xarray(self) -> xarray.Dataset:
+        """All signals with named axes, units and provenance."""
+        return dataset(self)
+
+    def save(self, file: str | Path) -> Path:
+        """Write it to a .nc (netCDF), .csv or .mat file."""
+        save(self, Path(file))
+        return Path(file)
+
+
+class ComparisonShown(_Shown, results.Comparison):
+    """Formulations of one robot at one pose."""
+
+    def _page(self) -> Page:
+        return comparison_page(self)
+
+    def plot(self, file: str | Path | None = None) -> Picture:
+        """Differences and costs as a picture; `file` writes it too."""
+        made = Picture(comparison_figure(self))
+        if file is not None:
+            made.save(file)
+        return made
+
+
+class CountedShown(_Shown, results.Counted):
+    """What one evaluation of a generated model costs."""
+
+    def _page(self) -> Page:
+        return counts_page(self)
+
+
+class Bodies(list[dict[str, Any]]):
+    """Flexible bodies of a robot, one entry each."""
+
+    def _repr_html_(self) -> str:
+        return html(bodies_page(self))
+
+
+def shown(result: Any, kind: type[R]) -> R:
+    """A record as the `kind` that notebooks show; nothing is copied."""
+    made = object.__new__(kind)
+    made.__dict__.update(vars(result))
+    return made

@@ -1,0 +1,36 @@
+"""Figures that no window shows, and how they are written to files."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from supple.errors import SuppleError
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure as Figure
+else:
+    Figure = Any  # matplotlib is imported when something is drawn
+
+STILL = (".png", ".svg", ".pdf")
+
+
+def new_figure(width: float, height: float) -> Figure:
+    """An empty figure, in inches."""
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure
+
+    made = Figure(figsize=(width, height), layout="constrained")
+    FigureCanvasAgg(made)
+    return made
+
+
+def written(figure: Figure, file: Path) -> Path:
+    """The file that the figure was written to; its suffix says how."""
+    if file.suffix.lower() not in STILL:
+        raise SuppleError(f"{file}: a picture ends with one of {', '.join(STILL)}")
+    try:
+        figure.savefig(file, dpi=140)
+    except (OSError, ValueError) as problem:
+        raise SuppleError(f"{file}: cannot be written: {getattr(problem, 'strerror', None) or problem}") from problem
+    return file
