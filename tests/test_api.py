@@ -87,9 +87,7 @@ def test_modes_as_tables_pictures_and_datasets(robot: supple.Robot, tmp_path: Pa
     assert modes._repr_html_().count("<tr>") == 4
     found = modes.to_xarray()
     assert found.sizes["mode"] == 3 and found.frequency.attrs["units"] == "Hz"
-    np.testing.assert_array_equal(
-        found["shape"].sel(mode=2), modes.shapes[:, 1]
-    )
+    np.testing.assert_array_equal(found["shape"].sel(mode=2), modes.shapes[:, 1])
     picture = modes.plot(2, tmp_path / "mode.png")
     assert (tmp_path / "mode.png").read_bytes()[:4] == b"\x89PNG" and picture._repr_png_()[:4] == b"\x89PNG"
     with pytest.raises(supple.SuppleError, match="there is no mode 9"):

@@ -48,7 +48,7 @@ def fmu_parts(
     """
     mechanism = model.mechanism
     q, tau = _rest(model, posture(model, at, assembly))
-    outputs = _outputs(kept.equations if kept else model.equations)
+    outputs = _outputs(kept.equations, len(kept.symbols)) if kept else _outputs(model.equations, 0)
     equivalent = viscous_equivalent(model, q) if structural else None
     made = plant(model if equivalent is None else model.damped(equivalent.D), q, loads=True, kept=kept, passes=passes)
     motion = made.accelerations or made.tree
@@ -79,7 +79,7 @@ def _rest(model: Model, q: Array) -> tuple[Array, Array]:
     return q, model.inverse(q, np.zeros(model.nv), np.zeros(len(model.active))).tau
 
 
-def _outputs(equations: Equations) -> dict[str, Function]:
+def _outputs(equations: Equations, parameters: int) -> dict[str, Function]:
     """Motion of the named points, and energies."""
     energy, points = equations.energy, equations.points
     kinetic = sum(energy.outputs["kinetic"]) + energy.outputs["motors"]
@@ -87,7 +87,8 @@ def _outputs(equations: Equations) -> dict[str, Function]:
         "points": (points.inputs, {k: points.outputs[k] for k in ("position", "velocity", "acceleration")}),
         "energy": (energy.inputs, {"kinetic": kinetic, "elastic": sum(energy.outputs["elastic"])}),
     }
-    sizes = {"q": equations.mechanism.nq, "v": equations.mechanism.nv, "a": equations.mechanism.nv, "g": 3, "p": 0}
+    nq, nv = equations.mechanism.nq, equations.mechanism.nv
+    sizes = {"q": nq, "v": nv, "a": nv, "g": 3, "p": parameters}
     found = {}
     for name, (given, results) in made.items():
         f = optimise(function(name, given, results), _LIGHT).function

@@ -11,7 +11,7 @@ from supple import results
 from supple.storage import dataset, modes_dataset, save
 from supple.views.comparison import comparison_figure, comparison_page
 from supple.views.figures import Figure, written
-from supple.views.mode_picture import draw_mode, mode_figure
+from supple.views.mode_picture import MOVING, draw_mode, mode_figure
 from supple.views.page import Page, html
 from supple.views.tables import bodies_page, check_page, counts_page, modes_page, simulation_page
 from supple.views.time_plot import time_figure
@@ -61,9 +61,12 @@ class ModesShown(_Shown, results.Modes):
 
     def plot(self, mode: int = 1, file: str | Path | None = None) -> Picture:
         """A mode (from 1) as a picture; `file` writes it too, .gif as a film."""
-        if file is not None:
+        made = Picture(mode_figure(self, mode))
+        if file is not None and Path(file).suffix.lower() in MOVING:
             draw_mode(self, mode, Path(file))
-        return Picture(mode_figure(self, mode))
+        elif file is not None:
+            made.save(file)
+        return made
 
     def to_xarray(self) -> xarray.Dataset:
         """Frequencies, damping ratios, shapes and energy shares with named axes and units."""

@@ -6,19 +6,13 @@ import json
 from pathlib import Path
 from typing import Any
 
-from supple.analyses.check import check
-from supple.analyses.modes import modes
+from supple.api import Robot
 from supple.backends.compiler import find_compiler
 from supple.errors import SuppleError
-from supple.machine import Machine, locate
+from supple.machine import locate
 from supple.results import Simulation
-from supple.simulation.integrate import integrate
-from supple.simulation.simulator import simulator
-from supple.storage import save
-from supple.views.mode_picture import draw_mode
 from supple.views.page import Line, Sheet, print_page
 from supple.views.tables import check_page, modes_page, simulation_page
-from supple.views.time_plot import plot_simulation
 
 # Briot & Khalil 2014, table 3 (Hz), sliders held at q11 = q21 = 0.
 PAPER = {
@@ -35,18 +29,18 @@ def tour(folder: Path, quiet: bool = False) -> dict[str, Any]:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise SuppleError(f"{folder}: cannot be made: {error.strerror}") from error
-    machine = Machine.read("dualemps")
-    model = machine.model()
-    report = check(model, POSE)
-    result = modes(model, POSE, count=6)
-    picture = draw_mode(result, 3, folder / "mode3.png")
-    film = draw_mode(result, 1, folder / "mode1.gif")
+    dualemps = Robot("dualemps")
+    report = dualemps.check(POSE)
+    result = dualemps.modes(POSE, count=6)
+    picture, film = folder / "mode3.png", folder / "mode1.gif"
+    result.plot(3, picture)
+    result.plot(1, film)
     data = folder / "modes.json"
     data.write_text(json.dumps(result.to_json(), indent=2), encoding="utf-8")
     robot = folder / "dualemps.yaml"
     robot.write_text(locate("dualemps").read_text(encoding="utf-8"), encoding="utf-8")
     files = [picture, film, data, robot]
-    moved = _simulated(machine, folder)
+    moved = _simulated(dualemps, folder)
     if moved is not None:
         files += [folder / "circle.nc", folder / "circle.png"]
     if not quiet:
@@ -63,13 +57,12 @@ def tour(folder: Path, quiet: bool = False) -> dict[str, Any]:
     }
 
 
-def _simulated(machine: Machine, folder: Path) -> Simulation | None:
+def _simulated(robot: Robot, folder: Path) -> Simulation | None:
     """The paper's second trajectory, a circle; None where there is no C compiler."""
     if find_compiler() is None:
         return None
-    result = integrate(simulator(machine, "circle"))
-    save(result, folder / "circle.nc")
-    plot_simulation(result, folder / "circle.png")
+    result = robot.simulate("circle", output=folder / "circle.nc")
+    result.plot(folder / "circle.png")
     return result
 
 

@@ -7,7 +7,6 @@ redundant (overconstrained robots) the reactions are those of least norm.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
@@ -16,25 +15,9 @@ from supple.errors import SuppleError
 from supple.formulations.tree.independent import independent_rows, split
 from supple.model.algebra import Array, least_squares, null_space
 from supple.model.platform_coupling import platform
+from supple.model.tree_state import Solved, Tree
 
 Indices = npt.NDArray[np.int_]
-
-
-@dataclass(frozen=True)
-class Tree:
-    """The equations of a virtual tree at one state, and what is known of its coordinates."""
-
-    M: Array
-    c: Array  # forces without accelerations
-    A: Array
-    wanted: Array
-    applied: Array
-    names: Sequence[str]
-    kinds: Sequence[str]
-    chains: Sequence[Indices]  # coordinates of every chain; M couples none with another's
-
-
-Solved = tuple[Array, Array]  # accelerations, multipliers
 
 
 def projection(tree: Tree) -> Solved:

@@ -21,7 +21,8 @@ from supple.errors import SuppleError
 from supple.formulations.record import Equations
 from supple.formulations.tree.chains import chains
 from supple.model.algebra import Array, least_squares, null_space, one_thread
-from supple.model.couplings import COUPLINGS, Tree, massless
+from supple.model.couplings import COUPLINGS, massless
+from supple.model.tree_state import Tree
 from supple.model.turning import turned
 from supple.robot.bodies.record import bent, strain_gradient
 from supple.robot.mechanism import Mechanism

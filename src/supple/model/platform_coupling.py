@@ -6,18 +6,12 @@ the platform, u = (V, qdd_e). What is left is the platform's own equation; elast
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 import numpy.typing as npt
 
 from supple.errors import SuppleError
 from supple.model.algebra import Array
-
-if TYPE_CHECKING:
-    from supple.model.couplings import Tree
-
-Indices = npt.NDArray[np.int_]
+from supple.model.tree_state import Indices, Tree
 
 
 def platform(tree: Tree) -> tuple[Array, Array]:

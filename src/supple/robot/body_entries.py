@@ -222,11 +222,6 @@ class Plate(Model):
     stiffening: Literal["second_order", "none"] | None = None
     _one = one_of("corners", "circle", "mesh")
 
-    def faults(self, numbers: Any) -> list[tuple[tuple[Any, ...], str]]:
-        from supple.robot.plate_entries import plate_faults
-
-        return plate_faults(numbers)
-
 
 class Nodes(Model):
     """Which nodes: by their numbers, in a box, on a plane, or within a radius of a point."""

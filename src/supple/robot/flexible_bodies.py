@@ -37,7 +37,7 @@ from supple.robot.finite_elements.second_order import SecondOrder
 from supple.robot.named_files import files_below
 from supple.robot.plate_entries import plate_mesh
 from supple.robot.plates.plate import PlateSpec, Rib, plate
-from supple.robot.values import is_number
+from supple.robot.quantity import is_number
 
 _NO_ROOT = "root: say which attachment the link's joint holds; its elastic motion is seen from there"
 _FREE, _HELD = 10, 6  # modes if the file does not say how many

@@ -23,8 +23,8 @@ from supple.robot.entries import EntryError, resolved
 from supple.robot.finite_elements.model import cleaned
 from supple.robot.flexible_bodies import FlexibleBodies, Shape, reduction_of
 from supple.robot.geometry import beam_frame, direction, point
+from supple.robot.quantity import is_number
 from supple.robot.reader import Description
-from supple.robot.values import is_number
 
 _LARGEST = 1e20  # of a mass, an inertia or a stiffness, in SI units
 

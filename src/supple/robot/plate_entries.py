@@ -25,7 +25,7 @@ from supple.robot.plates.figure import (
     off,
 )
 from supple.robot.plates.mesh import TOUCH, checked_corners, mesh_from_file, polygon_mesh, triangle_areas
-from supple.robot.values import is_number
+from supple.robot.quantity import is_number
 
 Number = Callable[[Any, str], float]
 Faults = list[tuple[tuple[Any, ...], str]]

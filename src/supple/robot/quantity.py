@@ -22,6 +22,11 @@ def dimension(metre: int = 0, kilogram: int = 0, second: int = 0, cycle: int = 0
     return (Fraction(metre), Fraction(kilogram), Fraction(second), Fraction(cycle))
 
 
+def is_number(x: Any) -> bool:
+    """Whether a value is a number, not a symbol that the caller keeps."""
+    return isinstance(x, numbers.Real)
+
+
 NONE = dimension()
 DIMENSIONS: dict[str, Dimension] = {
     "number": NONE,

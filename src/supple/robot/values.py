@@ -11,6 +11,7 @@ from typing import Any, get_args
 from pydantic import BaseModel
 
 from supple.errors import SuppleError
+from supple.robot.body_entries import Plate
 from supple.robot.description import Parameter, RobotFile
 from supple.robot.fields import Model, Q
 from supple.robot.plausible import remark
@@ -23,6 +24,7 @@ from supple.robot.quantity import (
     describe,
     evaluate,
     fits,
+    is_number,
     names,
     parse,
 )
@@ -80,11 +82,6 @@ def check(value: Value, rule: Q) -> None:
         raise QuantityError(f"must be below {rule.below:g}")
     if rule.most is not None and not x <= rule.most:
         raise QuantityError(f"must be at most {rule.most:g}")
-
-
-def is_number(x: Any) -> bool:
-    """Whether a value is a number, not a symbol that the caller keeps."""
-    return isinstance(x, numbers.Real)
 
 
 def check_dimension(value: Value, wanted: str) -> None:
@@ -230,7 +227,7 @@ def resolve(part: Any, known: Mapping[str, Value], path: Path_, scope: Scope, ru
             here = (*path, info.alias or key)
             values[key] = resolve(getattr(part, key), known, here, scope, _rule_of(type(part), key))
         made = type(part).model_construct(**values)
-        for where, problem in part.faults(made):
+        for where, problem in _faults(part, made):
             scope.note((*path, *where), problem)
         return made
     if isinstance(part, dict):
@@ -238,6 +235,15 @@ def resolve(part: Any, known: Mapping[str, Value], path: Path_, scope: Scope, ru
     if isinstance(part, (list, tuple)):
         return [resolve(v, known, (*path, i), scope, rule) for i, v in enumerate(part)]
     return part
+
+
+def _faults(part: Model, made: Any) -> list[tuple[Path_, str]]:
+    """What does not fit together in a part whose values are numbers."""
+    if isinstance(part, Plate):
+        from supple.robot.plate_entries import plate_faults  # needs what makes meshes, which takes time to import
+
+        return plate_faults(made)
+    return list(part.faults(made))
 
 
 def _rule_of(model: type[BaseModel], key: str) -> Q | None:

@@ -1,0 +1,75 @@
+"""Every stage is made once: a command reads its file once, assembles once per variant, derives each formulation once."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner
+
+from supple import machine
+from supple.cli.main import main
+from supple.robot import reader
+
+WALKS = {
+    "modes gough_stewart --plot {folder}/mode.png": {"read": 1, "flexible": 1, "newton_euler flexible": 1},
+    "simulate dualemps --motion square --duration 0.02 -o {folder}/square.nc": {
+        "read": 1, "flexible": 1, "rigid": 1, "newton_euler flexible": 1, "newton_euler rigid": 1,
+    },
+    "simulate gough_stewart --motion controlled --duration 0.001": {
+        "read": 1, "flexible": 1, "rigid": 1, "newton_euler flexible": 1, "newton_euler rigid": 1,
+    },
+    "inverse five_bar --motion circle --duration 0.02 --formulation lagrange": {
+        "read": 1, "flexible": 1, "rigid": 1, "lagrange flexible": 1, "newton_euler rigid": 1,
+    },
+    "generate dualemps --model inverse --target c -o {folder}/c": {"read": 1, "flexible": 1},
+    "generate five_bar_elastic --target fmu --keep k -o {folder}/fmu": {
+        "read": 1, "flexible": 2, "newton_euler flexible": 2,  # with numbers, and with a symbol for E
+    },
+    "compare five_bar_elastic --only lagrange --motion line --duration 0.02 --tol 1e-3 --no-time": {
+        "read": 1, "flexible": 1, "rigid": 1, "newton_euler flexible": 1, "newton_euler rigid": 1, "lagrange flexible": 1,
+    },
+}  # fmt: skip
+
+
+@pytest.fixture
+def counted(monkeypatch: pytest.MonkeyPatch) -> Iterator[Counter[str]]:
+    """How often files were read, mechanisms assembled and equations derived."""
+    found: Counter[str] = Counter()
+    read, assemble, derived = reader.read_tree, machine.assemble, machine.Machine._derived
+
+    def reading(*given: Any) -> Any:
+        found["read"] += 1
+        return read(*given)
+
+    def assembling(description: Any, rigid: bool = False) -> Any:
+        found["rigid" if rigid else "flexible"] += 1
+        return assemble(description, rigid)
+
+    def deriving(self: Any, formulation: str, rigid: bool) -> Any:
+        found[f"{formulation} {'rigid' if rigid else 'flexible'}"] += 1
+        return derived(self, formulation, rigid)
+
+    monkeypatch.setattr(reader, "read_tree", reading)
+    monkeypatch.setattr(machine, "assemble", assembling)
+    monkeypatch.setattr(machine.Machine, "_derived", deriving)
+    yield found
+
+
+@pytest.mark.parametrize("command", WALKS)
+def test_stages_of_a_command(command: str, counted: Counter[str], tmp_path: Path) -> None:
+    words = command.format(folder=tmp_path).split()
+    found = CliRunner().invoke(main, words)
+    assert found.exit_code == 0, found.output
+    assert dict(counted) == WALKS[command]
+
+
+def test_variants_share_the_file_that_was_read(counted: Counter[str]) -> None:
+    first = machine.Machine.read("dualemps")
+    for made in (first, first.changed({"E": 1e9}), first.keeping(["E"])):
+        assert made.mechanism() is made.mechanism() and made.equations() is made.equations()
+    assert counted["read"] == 1 and counted["flexible"] == 3
+    assert first.model() is first.model() and counted["newton_euler flexible"] == 3
