@@ -24,9 +24,10 @@ from supple.backends.interpreter import interpret
 from supple.backends.native import native
 from supple.backends.targets import TARGETS
 from supple.expr.passes import optimise
+from supple.formulations.newton_euler import FORMULATION
 from supple.generator import packed, shared_legs
 from supple.machine import Machine, gallery
-from supple.models import MODELS
+from supple.models import builder
 
 QUICK = ["fold", "share", "signs"]  # the search passes change counts, not what is checked here
 STATES = 16
@@ -71,7 +72,7 @@ def self_test(target: str, folder: Path, files: list[Path]) -> bool:
 def main() -> None:
     arguments = argparse.ArgumentParser(description=__doc__)
     arguments.add_argument("robots", nargs="*", default=gallery())
-    arguments.add_argument("--models", default=",".join(MODELS))
+    arguments.add_argument("--models", default=",".join(FORMULATION.models))
     arguments.add_argument("--targets", default="c,python,matlab,rust")
     chosen = arguments.parse_args()
     tools = {"c": find_compiler(), "python": True, "matlab": shutil.which("octave"), "rust": shutil.which("rustc")}
@@ -81,7 +82,7 @@ def main() -> None:
         mechanism = Machine.read(robot).mechanism()
         for model in chosen.models.split(","):
             start = time.perf_counter()
-            f = MODELS[model](mechanism)
+            f = builder(model)(mechanism)
             best = optimise(f, QUICK).function
             package = packed(mechanism, model, best, (), [])
             given = states(package, f)

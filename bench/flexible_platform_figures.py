@@ -25,7 +25,7 @@ from supple.model.closing import close
 from supple.model.model import Model
 from supple.model.posture import posture
 from supple.model.turning import body_rates, rotation_vector
-from supple.models import kinematics
+from supple.models import builder
 from supple.motion.trajectory import Trajectory
 
 Array = NDArray[np.float64]
@@ -55,7 +55,7 @@ class Plant:
         self.model, self.path = model, path
         self.inverse = compiled(platform_inverse_model(m, attachments=True))
         self.direct = compiled(platform_forward_model(m))
-        self.loops = compiled(kinematics(m))
+        self.loops = compiled(builder("kinematics")(m))
         self.deformed = compiled(deformation_model(m))
         self.platform = m.indices("platform")
         self.elastic = m.indices("elastic")

@@ -13,7 +13,7 @@ from supple.expr.function import Function
 from supple.expr.passes import optimise
 from supple.formulations.least_constraint.articulated import forward_model, inverse_model
 from supple.machine import Machine
-from supple.models import mass
+from supple.models import builder
 from supple.robot.assemble import assemble
 from supple.robot.mechanism import Mechanism
 from supple.robot.reader import describe_text
@@ -107,7 +107,7 @@ def growth(title: str, sizes: list[int], counts: list[int]) -> None:
 def stiffened() -> None:
     """Models of flexible robots of papers with and without the work of axial loads on bending."""
     rows = []
-    models = {"mass": mass, "inverse": inverse_model, "forward": forward_model}
+    models = {"mass": builder("mass"), "inverse": inverse_model, "forward": forward_model}
     for robot, wanted in (
         ("dualemps", models),
         ("pacdrive", {"inverse": inverse_model}),

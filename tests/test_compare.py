@@ -8,10 +8,11 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
-from supple.analyses.compare import EXPECTED, compared
+from supple.analyses.compare import compared
 from supple.cli.main import main
 from supple.errors import SuppleError
-from supple.machine import FORMULATIONS, Machine
+from supple.formulations import registry
+from supple.machine import Machine
 from supple.model.model import Model
 from supple.views.comparison import comparison_page
 from supple.views.page import print_page
@@ -23,7 +24,7 @@ def run(*arguments: str) -> Result:
 
 def every(name: str) -> dict[str, Model | str]:
     made: dict[str, Model | str] = {}
-    for method in FORMULATIONS:
+    for method in registry.names():
         try:
             made[method] = Machine.read(name).model(method)
         except SuppleError as reason:
@@ -33,7 +34,9 @@ def every(name: str) -> dict[str, Model | str]:
 
 def test_every_formulation_has_an_expectation() -> None:
     """What `compare` expects of a formulation is stated for each of the registry."""
-    assert set(EXPECTED) == set(FORMULATIONS)
+    expected = {name: registry.formulation(name).expected for name in registry.names()}
+    assert expected.pop(registry.USUAL) == "reference"
+    assert set(expected.values()) == {"rounding", "order 1"}
 
 
 @pytest.mark.parametrize("name", ["3rrr", "dualemps"])

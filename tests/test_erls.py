@@ -13,11 +13,12 @@ from erls_robots import FIVE_BAR, METHODS, SPRUNG, made, robot
 from whole_tree import follow_tree
 
 from supple.analyses.modes import modes
+from supple.formulations import registry
 from supple.formulations.erls import erls
 from supple.formulations.erls_compatible import erls_compatible
 from supple.formulations.newton_euler import newton_euler
 from supple.formulations.record import Unsupported
-from supple.machine import FORMULATIONS, Machine
+from supple.machine import Machine
 from supple.model.algebra import null_space
 from supple.model.closing import close
 from supple.model.equilibrium import equilibrium
@@ -131,7 +132,8 @@ def test_rigid_limits_agree(name: str) -> None:
     state, rng = closed_state(true, 5), np.random.default_rng(6)
     a, tau = laws.accelerations(true, rng), rng.uniform(-10, 10, len(true.active))
     served = []
-    for method_name, method in FORMULATIONS.items():
+    for method_name in registry.names():
+        method = registry.formulation(method_name).derive
         try:
             model = Model(method(mechanism))
         except Unsupported:

@@ -16,7 +16,7 @@ pytest.importorskip("meshio")
 from supple.analyses.modes import modes
 from supple.errors import RobotFileError, SuppleError
 from supple.machine import Machine
-from supple.models import MODELS
+from supple.models import forward
 from supple.robot.bodies.beam import BeamSpec, beam_body
 from supple.robot.bodies.reduced_beam import reduced_beam
 from supple.robot.bodies.reduction import METHODS, Selection, Structure, reduce
@@ -127,11 +127,11 @@ def test_a_finer_mesh_costs_nothing(folder: Path) -> None:
 
         meshio.write(folder / f"{name}.vtk", meshio.Mesh(points, [("hexahedron", cells)]))
         path = bars.robot_file(folder, bars.FORMS["hexahedra"].replace("hexa.vtk", f"{name}.vtk"), name)
-        loaded.append(MODELS["forward"](Machine.read(path).mechanism()).operations)
+        loaded.append(forward(Machine.read(path).mechanism()).operations)
         mechanism = Machine.read(path, {"stiffening": "none"}).mechanism()
         body = mechanism.frames[0].body
         entries = {k: [bool(x) for x in getattr(body, k).ravel()] for k in ("MS_de", "beta", "M_ee", "K_ee", "lam", "I_ee")}
-        seen.append((entries, dict(MODELS["forward"](mechanism).counts)))
+        seen.append((entries, dict(forward(mechanism).counts)))
     assert seen[0] == seen[1]
     assert loaded[0] == pytest.approx(loaded[1], rel=0.02)
 

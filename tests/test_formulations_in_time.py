@@ -23,6 +23,7 @@ from supple.backends.stepping.stepper import State, Stepper
 from supple.cli.main import main
 from supple.errors import SuppleError
 from supple.expr.function import Array
+from supple.formulations.record import GAIN
 from supple.formulations.scdd import printed_model
 from supple.formulations.tree.chains import chains
 from supple.machine import Machine
@@ -33,7 +34,7 @@ from supple.simulation.integrate import integrate
 from supple.simulation.partition import partition
 from supple.simulation.plants import plant
 from supple.simulation.simulator import simulator
-from supple.simulation.ways import GAIN, spread, way_of
+from supple.simulation.ways import spread, way_of
 
 HELD = [("lagrange", "projection"), ("lagrange", "exact"), ("scdd", "projection"), ("scdd", "baumgarte")]
 OPEN = [(name, f, "exact") for name in ("five_bar_elastic", "hexa", "bricard") for f in ("lagrange", "scdd")]

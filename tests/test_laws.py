@@ -13,7 +13,8 @@ from robots import build
 from scipy.linalg import eigh
 
 from supple.analyses.modes import modes
-from supple.machine import FORMULATIONS, Machine, gallery, locate
+from supple.formulations import registry
+from supple.machine import Machine, gallery, locate
 from supple.model.algebra import least_squares, null_space
 from supple.model.equilibrium import Equilibrium, Linear, equilibrium, linearise
 from supple.model.model import Model
@@ -96,7 +97,7 @@ points:
 def robot(name: str) -> Model:
     name, _, method = name.partition(" by ")
     if method:
-        return Model(FORMULATIONS[method](robot(name).mechanism))
+        return Model(registry.formulation(method).derive(robot(name).mechanism))
     kind, _, joint = name.rpartition("closing ")
     if not kind and joint == name:
         return Machine.read(name).model()
@@ -118,7 +119,7 @@ def test_the_list_of_robots_is_complete() -> None:
     assert list(GALLERY) == sorted(p.stem for p in locate("dualemps").parent.glob("*.yaml"))
     assert {n.removeprefix("closing ") for n in ROBOTS if n.startswith("closing ")} == set(CLOSING)
     assert set(RIGID_LIMIT) == set(GALLERY)
-    assert {"newton_euler", *DERIVED_AGAIN} == set(FORMULATIONS)
+    assert {"newton_euler", *DERIVED_AGAIN} == set(registry.names())
 
 
 def accelerations(model: Model, rng: np.random.Generator) -> np.ndarray:

@@ -19,7 +19,7 @@ ROOMS = {
     "expr": set(),
     "robot": {"errors"},
     "motion": {"errors", "robot"},
-    "formulations": {"expr", "robot"},
+    "formulations": {"expr", "robot", "errors"},
     "backends": {"expr", "errors"},
     "model": {"backends", "expr", "formulations", "robot", "motion", "errors"},
     "models": {"errors", "expr", "robot", "formulations"},
@@ -31,18 +31,18 @@ ROOMS = {
     "generator": {"fmu_parts", "expr", "robot", "formulations", "models", "backends", "machine"},
     "storage": {"errors", "results"},
     "analyses": {
-        "errors", "results", "expr", "robot", "motion", "backends", "model", "models", "machine", "simulation", "generator",
-        "storage",
+        "errors", "results", "expr", "robot", "motion", "formulations", "backends", "model", "models", "machine",
+        "simulation", "generator", "storage",
     },
     "views": {"results", "errors"},
     "shown": {"results", "storage", "views"},
     "api": {"errors", "results", "expr", "robot", "motion", "backends", "machine", "generator", "analyses", "shown"},
     "tour": {"errors", "results", "backends", "machine", "views", "api"},
-    "cli": {"errors", "results", "robot", "backends", "machine", "storage", "views", "api", "tour"},
+    "cli": {"errors", "results", "robot", "formulations", "backends", "machine", "storage", "views", "api", "tour"},
     "__main__": {"cli"},
 }  # fmt: skip
 # files of formulations/ are its methods, but for these, which every room of it may use; its folders are rooms
-RECORDS = {"record"}
+RECORDS = {"record", "registry"}
 # room of formulations/ -> the other rooms it may import from
 BELOW = {"tree": set(), "least_constraint": {"tree"}, "rigid_links": {"tree"}}
 

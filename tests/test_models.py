@@ -17,6 +17,7 @@ from supple.expr.function import Function
 from supple.expr.passes import optimise
 from supple.formulations.least_constraint.composite import independent_names
 from supple.formulations.newton_euler import newton_euler
+from supple.formulations.tree.parametrised import parametrised
 from supple.machine import Machine, gallery
 from supple.model.mobility import independent_coordinates
 from supple.model.model import Model
@@ -91,7 +92,7 @@ def test_inverse_and_forward_models_equal_the_general_solution(name: str) -> Non
 @pytest.mark.parametrize("name", EVERY)
 def test_mass_model_equals_the_general_one(name: str) -> None:
     model = model_of(name)
-    f = models.mass(model.mechanism)
+    f = models.builder("mass")(model.mechanism)
     state = closed_state(model, 1)
     given = {"q": state.q, "v": state.v, "g": model.gravity}
     if "M" in f.outputs:
@@ -115,14 +116,14 @@ def test_other_models_say_the_same_as_the_python_model(name: str) -> None:
     a = rng.uniform(-1, 1, model.nv)
     given = {"q": state.q, "v": state.v, "a": a, "g": model.gravity}
     force = model.forces(state.q, state.v, a)
-    close_to(call(models.tree(mechanism), **given)["f"], force, 1e-11)
-    energy = call(models.energy(mechanism), **given)
+    close_to(call(models.builder("tree")(mechanism), **given)["f"], force, 1e-11)
+    energy = call(models.builder("energy")(mechanism), **given)
     close_to(energy["kinetic"], model.energy(state.q, state.v)["kinetic"], 1e-11)
-    kinematics = call(models.kinematics(mechanism), **given)
+    kinematics = call(models.builder("kinematics")(mechanism), **given)
     if mechanism.closures:
         close_to(kinematics["jacobian"], model.jacobian(state.q), 1e-11)
     close_to(kinematics["point_jacobian"] @ state.v, kinematics["point_velocity"].ravel(), 1e-11)
-    linear, d = models.linear(mechanism), rng.uniform(-1, 1, model.nv)
+    linear, d = models.builder("linear")(mechanism), rng.uniform(-1, 1, model.nv)
     found = call(linear, direction=d, **{k: v for k, v in given.items() if k in ("q", "g")})
     matrices = {"M": model.mass(state.q), "D": model.damping(state.q), "K": model.stiffness(state.q)}
     for key, matrix in matrices.items():
@@ -134,8 +135,8 @@ def test_forces_are_the_regressor_times_the_parameters(name: str) -> None:
     model = model_of(name)
     mechanism, state = model.mechanism, closed_state(model, 6)
     a = np.random.default_rng(6).uniform(-1, 1, model.nv)
-    f = models.regressor(mechanism)
-    _, symbols, names = models.parametrised(mechanism)
+    f = models.builder("regressor")(mechanism)
+    _, symbols, names = parametrised(mechanism)
     theta = np.array([_number(mechanism, n) for n in names])
     given = {"q": state.q, "v": state.v, "a": a, "g": model.gravity, "theta": theta}
     found = call(f, **{k: v for k, v in given.items() if k in f.inputs})
@@ -164,7 +165,7 @@ def _number(mechanism: Any, name: str) -> float:
 def test_dualemps_takes_few_operations(model: str, most: int) -> None:
     """The paper's model has 2842 (Briot & Khalil 2014, section 5)."""
     mechanism = model_of("dualemps").mechanism
-    f = models.MODELS[model](mechanism)
+    f = models.builder(model)(mechanism)
     best = optimise(f).function
     assert best.operations <= most
     state = closed_state(model_of("dualemps"), 8)

@@ -390,7 +390,7 @@ def test_models_that_do_not_exist_say_why(name: str) -> None:
 def test_mass_model(name: str) -> None:
     """M and c in independent coordinates where these determine the motion, of the whole tree otherwise."""
     model = build(ROBOTS[name])
-    f, state = models.mass(model.mechanism), closed_state(model, 1)
+    f, state = models.builder("mass")(model.mechanism), closed_state(model, 1)
     given = {"q": state.q, "v": state.v, "g": model.gravity}
     if "M" in f.outputs:
         M, c = model.reduced(state.q, state.v, [model.index(n) for n in independent_names(model.mechanism)])
@@ -429,7 +429,7 @@ def test_a_motion_that_nothing_holds_is_an_error_of_the_pose() -> None:
 def test_a_model_without_rates_has_none_to_solve() -> None:
     mechanism = build(LOOSE).mechanism
     with pytest.raises(SuppleError, match="no rates to solve"):
-        models.with_rates_solved(models.linear(mechanism), mechanism)
+        models.with_rates_solved(models.builder("linear")(mechanism), mechanism)
 
 
 def test_a_regressor_keeps_parameters_of_flexible_bodies() -> None:
@@ -437,8 +437,8 @@ def test_a_regressor_keeps_parameters_of_flexible_bodies() -> None:
     text = ROBOTS["beam tied to the base"].replace("space: spatial", "space: spatial\nparameters: {E: 5 GPa}")
     text = text.replace("{E: 5 GPa, rho", "{E: E, rho")
     kept = parameters(["E"])
-    found = models.regressor(assemble(describe_text(text, "test.yaml", {"E": kept[0]})))
+    found = models.builder("regressor")(assemble(describe_text(text, "test.yaml", {"E": kept[0]})))
     model = build(text, {"E": "4 GPa"})
-    state, true = closed_state(model, 0), models.regressor(model.mechanism)
+    state, true = closed_state(model, 0), models.builder("regressor")(model.mechanism)
     given = {"q": state.q, "v": state.v, "g": model.gravity, "a": np.ones(model.nv)}
     same(call(found, p=np.array([4e9]), **given)["Y"], call(true, **given)["Y"])

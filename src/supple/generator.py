@@ -20,12 +20,13 @@ from supple.expr.function import Array, Function, with_parameters
 from supple.expr.passes import Optimised, Stage, optimise
 from supple.expr.program import Program
 from supple.fmu_parts import fmu_parts
-from supple.formulations.lagrange_dalembert import reduced_names
-from supple.formulations.least_constraint.composite import independent_names
+from supple.formulations import registry
 from supple.formulations.least_constraint.leg_program import leg_program
 from supple.formulations.record import Unsupported
-from supple.machine import USUAL, Machine
-from supple.models import builder, derivative, parametrised, with_rates_solved
+from supple.formulations.registry import USUAL
+from supple.formulations.tree.parametrised import parametrised
+from supple.machine import Machine
+from supple.models import builder, derivative, with_rates_solved
 from supple.robot.mechanism import Mechanism
 
 
@@ -97,22 +98,12 @@ def compiled_size(f: Function) -> tuple[float, int] | None:
 def packed(robot: Machine, model: str, f: Function, formulation: str = USUAL) -> Package:
     """A model with the names and units of its signals, and a sample to check it by."""
     mechanism, keep = robot.mechanism(), robot.keep
-    independent = _INDEPENDENT[formulation](mechanism) if model == "mass" else []
+    independent = registry.formulation(formulation).independent(mechanism) if model == "mass" else []
     inputs = tuple(_signal(mechanism, name, array, keep) for name, array in f.inputs.items())
     outputs = tuple(_signal(mechanism, name, array, keep, independent) for name, array in f.outputs.items())
     sample = _sample(mechanism, f, robot.values)
     about = (builder(model, formulation).__doc__ or "").strip().splitlines()[0]
     return Package(mechanism.name, model, about, f, inputs, outputs, sample, interpret(f)(**sample))
-
-
-_INDEPENDENT: dict[str, Callable[[Mechanism], list[str]]] = {
-    "newton_euler": independent_names,
-    "lagrange": Mechanism.names,
-    "lagrange_dalembert": reduced_names,
-    "scdd": lambda mechanism: [],
-    "erls": Mechanism.names,
-    "erls_compatible": Mechanism.names,
-}
 
 
 def _signal(

@@ -14,14 +14,9 @@ from typing import Any, Self, TypeVar
 
 from supple.errors import RobotFileError, SuppleError
 from supple.expr.function import Array, parameters
-from supple.formulations.erls import erls
-from supple.formulations.erls_compatible import erls_compatible
-from supple.formulations.lagrange import lagrange
-from supple.formulations.lagrange_dalembert import lagrange_dalembert
-from supple.formulations.newton_euler import newton_euler
-from supple.formulations.platform_eliminated import platform_eliminated
+from supple.formulations import registry
 from supple.formulations.record import Equations, Unsupported
-from supple.formulations.scdd import scdd
+from supple.formulations.registry import USUAL as USUAL  # for those that know the Machine only
 from supple.model.model import Model
 from supple.model.posture import posture
 from supple.motion.description import Motion
@@ -31,16 +26,6 @@ from supple.robot.mechanism import Mechanism
 from supple.robot.reader import Description, Source, describe, parse_robot, read_source
 
 GALLERY = Path(__file__).parent / "gallery"
-FORMULATIONS = {
-    "newton_euler": newton_euler,
-    "lagrange": lagrange,
-    "lagrange_dalembert": lagrange_dalembert,
-    "scdd": scdd,
-    "platform_eliminated": platform_eliminated,
-    "erls": erls,
-    "erls_compatible": erls_compatible,
-}
-USUAL = "newton_euler"
 T = TypeVar("T")
 
 
@@ -193,11 +178,9 @@ class Machine:
             return self.mechanism()
 
     def _derived(self, formulation: str, rigid: bool) -> Equations:
-        if formulation not in FORMULATIONS:
-            raise SuppleError(f"there is no formulation {formulation!r}; choose one of {', '.join(FORMULATIONS)}")
-        mechanism = self.mechanism(rigid=rigid)
+        method, mechanism = registry.formulation(formulation), self.mechanism(rigid=rigid)
         try:
-            return FORMULATIONS[formulation](mechanism)
+            return method.derive(mechanism)
         except Unsupported as reason:
             raise SuppleError(
                 f"{mechanism.name}: the formulation {formulation!r} does not take this robot, because of {reason}"

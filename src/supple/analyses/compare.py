@@ -9,14 +9,15 @@ from scipy.linalg import eigh
 
 from supple.backends.stepping.settings import Settings
 from supple.errors import SuppleError
-from supple.machine import FORMULATIONS, Machine
+from supple.formulations import registry
+from supple.machine import Machine
 from supple.model.algebra import Array, least_squares, one_thread
 from supple.model.closing import close, values
 from supple.model.equilibrium import equilibrium, linearise
 from supple.model.model import Model
 from supple.model.posture import posture
 from supple.model.speed import seconds_per_evaluation
-from supple.models import BUILDERS
+from supple.models import builder
 from supple.results import Compared, Comparison, Moved, Simulation
 from supple.robot.written import Written, pose_of, seconds
 from supple.simulation.integrate import integrate
@@ -25,15 +26,6 @@ from supple.simulation.simulator import simulator
 ROUNDING = 1e-10  # differences below are rounding
 _BENT = {"m": 1e-3, "rad": 1e-2}  # elastic coordinates of the state at which forces are compared
 _MOVING = {"m": 0.3, "rad": 1.0}
-EXPECTED = {
-    "newton_euler": "reference",
-    "lagrange": "rounding",
-    "lagrange_dalembert": "rounding",
-    "scdd": "rounding",
-    "platform_eliminated": "rounding",
-    "erls": "order 1",
-    "erls_compatible": "order 1",
-}
 
 
 @one_thread
@@ -65,10 +57,8 @@ def compare(
 
 def chosen_formulations(only: Sequence[str]) -> list[str]:
     """The reference, and the formulations asked for (all if none is)."""
-    unknown = [name for name in only if name not in FORMULATIONS]
-    if unknown:
-        raise SuppleError(f"there is no formulation {unknown[0]!r}; choose one of {', '.join(FORMULATIONS)}")
-    return [name for k, name in enumerate(FORMULATIONS) if k == 0 or not only or name in only]
+    wanted = {registry.formulation(name).name for name in only}
+    return [name for k, name in enumerate(registry.names()) if k == 0 or not only or name in wanted]
 
 
 def _taken(robot: Machine, formulation: str) -> Model | str:
@@ -83,9 +73,9 @@ def _generated(models: Mapping[str, Model | str]) -> dict[str, int]:
     """Operations of the forward models, as derived, of the formulations that have one for this robot."""
     made = {}
     for name, model in models.items():
-        if name in BUILDERS and not isinstance(model, str):
+        if not isinstance(model, str) and "forward" in registry.formulation(name).models:
             try:
-                made[name] = BUILDERS[name]["forward"](model.mechanism).operations
+                made[name] = builder("forward", name)(model.mechanism).operations
             except SuppleError:
                 continue
     return made
@@ -136,14 +126,14 @@ def compared(
     rows = []
     for name, model in models.items():
         if isinstance(model, str):
-            rows.append(Compared(name, EXPECTED.get(name, ""), model))
+            rows.append(Compared(name, registry.formulation(name).expected, model))
             continue
         gaps = [_gaps(_matrices(model, *state), found) for state, found in zip(states, true, strict=True)]
         f = model.equations.forces
         seconds = seconds_per_evaluation(f) if timed else None
         rows.append(
             Compared(
-                name, EXPECTED.get(name, ""), "", gaps[0][0], gaps[0][1], _order([g[0] for g in gaps]),
+                name, registry.formulation(name).expected, "", gaps[0][0], gaps[0][1], _order([g[0] for g in gaps]),
                 _order([g[1] for g in gaps]), tuple(frequencies[name]),
                 _largest(frequencies[name], frequencies[reference]), f.operations, (generated or {}).get(name),
                 None if seconds is None else 1e6 * seconds, *_moved(name, reference, motions or {}),

@@ -18,6 +18,7 @@ from supple.cli.options import (
     allow_outside_option,
     assembly_option,
     at_option,
+    formulation_option,
     json_option,
     named_values,
     print_json,
@@ -139,9 +140,7 @@ def check(robot: str, settings: dict[str, str], at: dict[str, str], assembly: st
 )
 @click.option("--plot", type=click.Path(path_type=Path), help="Picture of a mode (.png, .svg, .pdf; .gif moves).")
 @click.option("--mode", type=click.IntRange(1), default=1, show_default=True, help="Which mode --plot draws.")
-@click.option(
-    "--formulation", default="newton_euler", show_default=True, metavar="NAME", help="How the equations are written."
-)
+@formulation_option
 @json_option
 def modes(
     robot: str, at: dict[str, str], settings: dict[str, str], assembly: str | None, free: bool, count: int,
@@ -201,10 +200,6 @@ keep_option = click.option(
 solve_rates_option = click.option(
     "--solve-rates", is_flag=True, help="Solve the rates of passive joints inside instead of taking them as inputs."
 )
-formulation_option = click.option(
-    "--formulation", default="newton_euler", show_default=True, metavar="NAME",
-    help="newton_euler, erls, erls_compatible, lagrange, lagrange_dalembert, scdd or platform_eliminated.",
-)  # fmt: skip
 _MODELS = "mass, inverse, forward, tree, kinematics, linear, regressor or energy"
 
 
@@ -223,8 +218,10 @@ def count(
 ) -> None:  # fmt: skip
     """Count the operations of generated models, as derived and after every optimiser pass."""
     from supple.api import Robot
+    from supple.formulations import registry
 
-    names = [model] if model else ["mass", "inverse", "forward"]
+    known = registry.formulation(formulation).models
+    names = [model] if model else [name for name in ("mass", "inverse", "forward") if name in known]
     machine, made = Robot(robot, settings).keeping(keep), []
     for name in names:
         with _progress(f"{robot} {name}") as report:

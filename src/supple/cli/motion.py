@@ -10,7 +10,16 @@ from typing import TYPE_CHECKING
 
 import click
 
-from supple.cli.options import checked_seconds, json_option, named_values, print_json, remark, set_option, structural_option
+from supple.cli.options import (
+    checked_seconds,
+    formulation_option,
+    json_option,
+    named_values,
+    print_json,
+    remark,
+    set_option,
+    structural_option,
+)
 from supple.errors import SuppleError
 
 if TYPE_CHECKING:
@@ -57,9 +66,7 @@ plot_option = click.option("--plot", type=click.Path(path_type=Path), metavar="F
 @click.option("--start", type=click.Choice(["equilibrium", "undeformed"]), default="equilibrium", show_default=True,
               help="Bent by its weight with the actuators held, or straight.")  # fmt: skip
 @click.option("--rigid", is_flag=True, help="The same robot without its flexibility.")
-@click.option(
-    "--formulation", default="newton_euler", show_default=True, metavar="NAME", help="How the equations are written."
-)
+@formulation_option
 @click.option("--loops", metavar="NAME", help="How loops are kept closed: lagrange takes projection (usual), baumgarte, "
               "exact; scdd baumgarte (usual), projection, exact, as_printed, as_printed_projection.")  # fmt: skip
 @structural_option
@@ -106,9 +113,7 @@ def simulate(
 )
 @every_option
 @click.option("--rigid", is_flag=True, help="The same robot without its flexibility.")
-@click.option(
-    "--formulation", default="newton_euler", show_default=True, metavar="NAME", help="How the equations are written."
-)
+@formulation_option
 @structural_option
 @set_option
 @output_option

@@ -10,6 +10,20 @@ from typing import Any
 import click
 
 from supple.errors import SuppleError
+from supple.formulations.registry import USUAL, names
+
+
+class FormulationOption(click.Option):
+    """An option whose help lists the formulations that there are when it is shown."""
+
+    def get_help_record(self, ctx: click.Context) -> tuple[str, str] | None:
+        self.help = f"How the equations are written: {', '.join(names())}."
+        return super().get_help_record(ctx)
+
+
+formulation_option = click.option(
+    "--formulation", cls=FormulationOption, default=USUAL, show_default=True, metavar="NAME"
+)  # fmt: skip
 
 
 def named_values(context: click.Context, option: click.Parameter, given: tuple[str, ...]) -> dict[str, str]:

@@ -14,12 +14,14 @@ from supple.expr.derivative import pull_back, push_forward
 from supple.expr.function import Array
 from supple.expr.node import Scalar, add, mul, sub
 from supple.expr.vector import cross, cross_matrix, dot, is_zero, matmul, matvec, plus, vector
-from supple.formulations.record import Equations
+from supple.formulations.record import DENSE, Equations, Formulation
 from supple.formulations.rigid_links.equations import link_equations, shortening_energy, weight_energy
 from supple.formulations.rigid_links.link_system import LinkMotion, LinkSystem
 from supple.formulations.rigid_links.moments import HALF, Moments, contract, moments
 from supple.formulations.tree.kinematics import State, state
 from supple.formulations.tree.lagrangian import lagrange_terms
+from supple.formulations.tree.models import equation_models
+from supple.formulations.tree.saddle import saddle_models
 from supple.robot.mechanism import Mechanism
 
 Energies = tuple[Scalar, Scalar, Scalar]  # T0, T1, T2
@@ -47,7 +49,7 @@ def erls(mechanism: Mechanism, *, printed: bool = False) -> Equations:
         high = add(high, T2)
         kinetic.append(sub(add(T0, add(T1, T2)), _energies(body, glide)[2] if printed else 0))
     rows = _first_order(links, elastic, low, high) if printed else lagrange_terms(links, add(low, high))
-    return link_equations("erls", links, rows, kinetic, "independent")
+    return link_equations(FORMULATION, links, rows, kinetic)
 
 
 def _first_order(links: LinkSystem, elastic: list[bool], low: Scalar, high: Scalar) -> Array:
@@ -81,3 +83,15 @@ def _energies(body: Moments, link: LinkMotion) -> Energies:
     T2 = add(T2, contract(W0.T, body.second(e, ed)))
     T2 = add(T2, shortening_energy(body, link))
     return T0, T1, add(T2, mul(HALF, dot(ed, matvec(body.M, ed))) if not is_zero(ed) else 0)
+
+
+FORMULATION = Formulation(
+    name="erls",
+    about="equivalent rigid links by Lagrange's equations",
+    derive=erls,
+    couple="independent",
+    expected="order 1",
+    models=saddle_models(erls) | equation_models(erls),
+    largest=DENSE,
+    linear_places=True,
+)

@@ -20,12 +20,14 @@ from supple.expr.derivative import pull_back
 from supple.expr.function import Array, symbols
 from supple.expr.node import Scalar, add, mul, sub
 from supple.expr.vector import cross, cross_matrix, dot, matmul, matvec, minus, plus, scale, vector
-from supple.formulations.record import Equations
+from supple.formulations.record import DENSE, Equations, Formulation
 from supple.formulations.rigid_links.equations import link_equations, shortening_energy, shortening_weight
 from supple.formulations.rigid_links.link_system import LinkMotion, LinkSystem
 from supple.formulations.rigid_links.moments import HALF, Moments, contract, moments
 from supple.formulations.tree.kinematics import State, state
 from supple.formulations.tree.lagrangian import lagrange_terms
+from supple.formulations.tree.models import equation_models
+from supple.formulations.tree.saddle import saddle_models
 from supple.robot.mechanism import Mechanism
 
 
@@ -49,7 +51,7 @@ def erls_compatible(mechanism: Mechanism) -> Equations:
         beyond = add(beyond, sub(own, shortening_weight(links, index, body)))
         kinetic.append(add(_kinetic(body, link, moving), own))
     inertial = plus(pull_back(vector(power), vector(1), virtual), lagrange_terms(links, beyond))
-    return link_equations("erls_compatible", links, inertial, kinetic, "projection")
+    return link_equations(FORMULATION, links, inertial, kinetic)
 
 
 class Velocity:
@@ -129,3 +131,15 @@ def rotary_energy(body: Moments, link: LinkMotion, at: Velocity) -> Scalar:
     base axes, holds w x phi already."""
     spin = plus(at.w, at.psi)
     return dot(spin, matvec(body.rotary, link.ed))
+
+
+FORMULATION = Formulation(
+    name="erls_compatible",
+    about="equivalent rigid links with compatible joints, by virtual work",
+    derive=erls_compatible,
+    couple="projection",
+    expected="order 1",
+    models=saddle_models(erls_compatible) | equation_models(erls_compatible),
+    largest=DENSE,
+    linear_places=True,
+)

@@ -17,7 +17,7 @@ from supple.expr.elimination import factored, solved
 from supple.expr.function import Array, Function, function, symbols
 from supple.expr.substitution import estimates, substituted
 from supple.expr.vector import matmul, matvec, minus, plus, scale, vector, zeros
-from supple.formulations.record import Equations, Unsupported
+from supple.formulations.record import DENSE, Equations, Formulation, Unsupported
 from supple.formulations.tree.independent import independent_rows, split
 from supple.formulations.tree.kinematics import Kinematics, state
 from supple.formulations.tree.lagrangian import (
@@ -35,7 +35,7 @@ from supple.robot.mechanism import Mechanism
 
 def lagrange_dalembert(mechanism: Mechanism) -> Equations:
     """The Equations of a mechanism from its energies, loops by independent coordinates."""
-    return energy_equations(mechanism, "lagrange_dalembert", "independent")
+    return energy_equations(mechanism, FORMULATION)
 
 
 # The reduced system --------------------------------------------------------------------------------------------------
@@ -182,3 +182,15 @@ def _tree_inertia(mechanism: Mechanism, m: Matrices, a: Array) -> Array:
     kin = Kinematics(mechanism, replace(state(mechanism), q=m.s.q, v=m.s.v, g=m.s.g))
     column = directional(tree_forces(kin), {"a": kin.state.a}, symbols("d", mechanism.nv), "inertia").outputs["f"]
     return substituted(column, dict(zip(kin.state.a, a, strict=True)))
+
+
+FORMULATION = Formulation(
+    name="lagrange_dalembert",
+    about="Lagrange-D'Alembert in independent coordinates",
+    derive=lagrange_dalembert,
+    couple="independent",
+    expected="rounding",
+    models={"mass": mass_model, "inverse": inverse_model, "forward": forward_model, "reduced": reduced_model},
+    independent=reduced_names,
+    largest=DENSE,
+)

@@ -26,7 +26,7 @@ from supple.expr.vector import dot, matmul, matvec, minus, plus, scale, vector, 
 from supple.formulations.least_constraint.affine import Affine, cofactor_inverse, turned
 from supple.formulations.least_constraint.closing import Closing
 from supple.formulations.least_constraint.quadratic import Id, Quadratic
-from supple.formulations.record import Equations, Unsupported
+from supple.formulations.record import DENSE, Equations, Formulation, Unsupported
 from supple.formulations.tree.equations import tree_equations
 from supple.formulations.tree.kinematics import Kinematics, state
 from supple.formulations.tree.recursion import recursive_forces
@@ -289,7 +289,7 @@ def platform_eliminated(mechanism: Mechanism) -> Equations:
     Raises Unsupported for robots that the method does not take."""
     PlatformEliminated(mechanism)
     kin = Kinematics(mechanism, state(mechanism))
-    return tree_equations(kin, recursive_forces(kin), "platform_eliminated", "platform")
+    return tree_equations(kin, recursive_forces(kin), FORMULATION)
 
 
 # Models ----------------------------------------------------------------------------------------------------------------
@@ -368,3 +368,21 @@ def deformation_model(mechanism: Mechanism) -> Function:
     moved = np.array([matvec(m.Phi_d, s.q[frame.e]) for m in markers], dtype=object).reshape(len(markers), 3)
     turned_by = np.array([matvec(m.Phi_r, s.q[frame.e]) for m in markers], dtype=object).reshape(len(markers), 3)
     return function("deformation", {"q": s.q}, {"displacement": moved, "rotation": turned_by})
+
+
+FORMULATION = Formulation(
+    name="platform_eliminated",
+    about="Newton-Euler, rigid legs eliminated onto a platform that may bend",
+    derive=platform_eliminated,
+    couple="platform",
+    expected="rounding",
+    models={
+        "inverse": inverse_model,
+        "forward": forward_model,
+        "platform_inverse": platform_inverse_model,
+        "platform_forward": platform_forward_model,
+        "deformation": deformation_model,
+    },
+    largest=DENSE,
+    in_time="closed forms only",
+)

@@ -18,14 +18,15 @@ from supple.expr.elimination import factored, solved
 from supple.expr.function import Array, Function, function, symbols
 from supple.expr.node import Expr, Scalar, mul
 from supple.expr.substitution import estimates, substituted
-from supple.expr.vector import matvec, minus, plus, scale, vector, zeros
-from supple.formulations.record import Equations, Unsupported
+from supple.expr.vector import matvec, plus, scale, vector, zeros
+from supple.formulations.record import DENSE, GAIN, Equations, Formulation, Unsupported, Way
 from supple.formulations.tree.chains import chains
 from supple.formulations.tree.independent import split
 from supple.formulations.tree.kinematics import Kinematics
 from supple.formulations.tree.lagrangian import energy_equations, load_power
 from supple.formulations.tree.loops import closure_function
-from supple.formulations.tree.matrices import Matrices, matrices, saddle
+from supple.formulations.tree.matrices import Matrices, matrices
+from supple.formulations.tree.saddle import forward_of, inverse_of, saddle
 from supple.robot.mechanism import Mechanism
 
 VARIANTS = ("as_printed", "as_printed_projection", "baumgarte", "exact")
@@ -33,7 +34,7 @@ VARIANTS = ("as_printed", "as_printed_projection", "baumgarte", "exact")
 
 def scdd(mechanism: Mechanism) -> Equations:
     """The Equations of a mechanism from its energies, loops by forces between chains that are solved one by one."""
-    return energy_equations(mechanism, "scdd", "chains")
+    return energy_equations(mechanism, FORMULATION)
 
 
 def mass_model(mechanism: Mechanism) -> Function:
@@ -48,34 +49,13 @@ def mass_model(mechanism: Mechanism) -> Function:
 
 def forward_model(mechanism: Mechanism, *, loads: bool = False) -> Function:
     """Accelerations and loop forces from the state and tau; the loop forces of this very evaluation (exact)."""
-    m = matrices(mechanism, loads)
-    tau = symbols("tau", len(mechanism.indices("active")))
-    a, lam = saddle(m, list(range(mechanism.nv)), _driven(m, tau), scale(-1, m.b))
-    return function("forward", m.inputs(tau=tau), {**m.accelerations(a), "lam": lam})
+    return forward_of(matrices(mechanism, loads))
 
 
 def inverse_model(mechanism: Mechanism, *, loads: bool = False) -> Function:
     """tau, elastic accelerations and loop forces from the state and the accelerations of the actuators, chain by chain:
     passive and elastic coordinates of every chain by itself, then the loop forces, then what is left for the actuators."""
-    m = matrices(mechanism, loads)
-    active = mechanism.indices("active")
-    others = [k for k in range(mechanism.nv) if k not in set(active)]
-    given = symbols("a_active", len(active))
-    a = zeros(mechanism.nv)
-    a[active] = given
-    a[others], lam = saddle(m, others, scale(-1, plus(m.c, matvec(m.M, a))), scale(-1, plus(m.b, matvec(m.J, a))))
-    tau = minus(plus(matvec(m.M[active], a), m.c[active]), matvec(m.J[:, active].T, lam))
-    shown = m.accelerations(a)
-    shown.pop("a_active", None)
-    return function("inverse", m.inputs(a_active=given), {"tau": tau, **shown, "lam": lam})
-
-
-def _driven(m: Matrices, tau: Array) -> Array:
-    """tau - c."""
-    active = m.mechanism.indices("active")
-    force = scale(-1, m.c)
-    force[active] = plus(force[active], tau)
-    return force
+    return inverse_of(matrices(mechanism, loads))
 
 
 # As printed ----------------------------------------------------------------------------------------------------------
@@ -152,7 +132,7 @@ def printed_model(mechanism: Mechanism, *, loads: bool = False) -> Function:
     tau, lam = symbols("tau", len(mechanism.indices("active"))), symbols("lam", mechanism.equations)
     loops = _loops(m)
     a = zeros(mechanism.nv)
-    force = plus(_driven(m, tau), matvec(m.J.T, lam))
+    force = plus(m.driven(tau), matvec(m.J.T, lam))
     inputs = {**m.inputs(tau=tau), "lam": lam}
     if loads:
         inputs["w"] = symbols("w", (len(mechanism.points), 6))
@@ -195,7 +175,7 @@ def exact_model(mechanism: Mechanism) -> Function:
     k = gain[()]
     pull = plus(scale(mul(2, k), matvec(m.J, m.s.v)), scale(mul(k, k), _residual(m)))
     wanted = scale(-1, plus(m.b, pull))
-    a, lam = saddle(m, list(range(mechanism.nv)), _driven(m, tau), wanted)
+    a, lam = saddle(m, list(range(mechanism.nv)), m.driven(tau), wanted)
     return function("exact", {**m.inputs(tau=tau), "gain": gain}, {"a": a, "lam": lam})
 
 
@@ -275,3 +255,27 @@ def _gap(mechanism: Mechanism, q: Array) -> Array:
 
 def _values(m: Matrices, q: Array, v: Array) -> dict[Expr, Scalar]:
     return dict(zip(m.s.q, q, strict=True)) | dict(zip(m.s.v, v, strict=True))
+
+
+FORMULATION = Formulation(
+    name="scdd",
+    about="Lagrange's equations chain by chain, coupled by the loop forces",
+    derive=scdd,
+    couple="chains",
+    expected="rounding",
+    models={"mass": mass_model, "inverse": inverse_model, "forward": forward_model, "as_printed": printed_model},
+    independent=lambda mechanism: [],  # every chain has a matrix of its own
+    largest=DENSE,
+    ways={
+        "baumgarte": Way("chains", f"chain by chain, exact loop forces, gaps pulled together ({GAIN:g}/s)", GAIN),
+        "projection": Way(
+            "chains", "chain by chain, exact loop forces, joints put back on the loops after every step", projected=True
+        ),
+        "exact": Way("chains", "chain by chain, exact loop forces, gaps left as they are"),
+        "as_printed": Way("printed", "chain by chain, loop forces of the evaluation before"),
+        "as_printed_projection": Way(
+            "printed", "chain by chain, loop forces of the evaluation before, passive joints put back on the loops after "
+            "every step", projected=True,
+        ),
+    },
+)  # fmt: skip

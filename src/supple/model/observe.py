@@ -8,6 +8,7 @@ import numpy as np
 
 from supple.backends.interpreter import interpret
 from supple.expr.function import function
+from supple.formulations import registry
 from supple.formulations.tree.kinematics import Kinematics, state
 from supple.model.algebra import Array, one_thread
 from supple.model.model import Model
@@ -30,7 +31,7 @@ def seen(model: Model, q: Array, v: Array, a: Array) -> dict[str, Array]:
         found |= {f"point_{k}": x for k, x in moved.items()}
         if still is not None:
             found["point_deformation"] = moved["position"] - points(model, still, 0 * v, 0 * a)["position"]
-    finite = not model.equations.formulation.startswith("erls")  # which closes its loops on places linear in the bending
+    finite = not registry.formulation(model.equations.formulation).linear_places
     if still is not None and mechanism.closures and finite:
         places = positions_of(model, q)
         found["attachment_position"] = places

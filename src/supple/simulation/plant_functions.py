@@ -20,8 +20,9 @@ from supple.expr.node import Expr
 from supple.expr.passes import optimise
 from supple.expr.program import Program
 from supple.expr.substitution import substituted
+from supple.formulations import registry
 from supple.formulations.least_constraint.leg_program import leg_program
-from supple.formulations.record import Equations, Unsupported
+from supple.formulations.record import Equations, Formulation, Unsupported
 from supple.models import builder, forward, hybrid, inverse
 from supple.robot.mechanism import Mechanism
 from supple.simulation.block_order import block_order
@@ -43,9 +44,10 @@ def closed_form(
     """The accelerations in closed form, as one Function or as a program of equal legs; None where there is none."""
     mechanism = equations.mechanism
     kinds = {mechanism.coordinates[i].kind for i in parts.dependent}
-    if equations.formulation == "platform_eliminated":
-        return {"accelerations": _eliminated(mechanism, parts, loads, passes)}
-    if equations.formulation != "newton_euler" or "active" in kinds:
+    method = registry.formulation(equations.formulation)
+    if method.in_time == "closed forms only":
+        return {"accelerations": _eliminated(mechanism, method, parts, loads, passes)}
+    if method.in_time != "closed forms" or "active" in kinds:
         return None
     active = mechanism.indices("active")
     try:
@@ -70,14 +72,16 @@ def closed_form(
     return {"accelerations": optimise(_arranged(mechanism, f, parts), passes).function}
 
 
-def _eliminated(mechanism: Mechanism, parts: Partition, loads: bool, passes: Sequence[str] | None) -> Function:
-    """The accelerations by elimination onto the platform; there is no other way to write these equations."""
+def _eliminated(
+    mechanism: Mechanism, method: Formulation, parts: Partition, loads: bool, passes: Sequence[str] | None
+) -> Function:  # fmt: skip
+    """The accelerations by a formulation's own models; there is no other way to write these equations."""
     if parts.given and len(parts.given) < len(mechanism.indices("active")):
         raise SuppleError(
-            f"{mechanism.name}: platform_eliminated takes actuators that are all prescribed or all driven by forces; use "
+            f"{mechanism.name}: {method.name} takes actuators that are all prescribed or all driven by forces; use "
             "newton_euler for some of each"
         )
-    f = builder("inverse" if parts.given else "forward", "platform_eliminated")(mechanism, loads=loads)
+    f = builder("inverse" if parts.given else "forward", method.name)(mechanism, loads=loads)
     made = _arranged(mechanism, f, parts)
     return made if f.operations > _LARGE else optimise(made, passes).function
 

@@ -12,7 +12,8 @@ from supple.backends.stepping.plant import Controlled, Place, Plant, plant_funct
 from supple.errors import SuppleError
 from supple.expr.function import Array
 from supple.expr.passes import optimise
-from supple.formulations.record import Equations
+from supple.formulations import registry
+from supple.formulations.record import Equations, Way
 from supple.machine import Kept
 from supple.model import observe
 from supple.model.model import Model
@@ -20,7 +21,7 @@ from supple.models import inverse
 from supple.robot.mechanism import Mechanism
 from supple.simulation.partition import Partition, coordinate_places, partition, turning
 from supple.simulation.plant_functions import QUICK, check_size, closed_form, loop_functions, power, tree, undamped
-from supple.simulation.ways import Way, coupled
+from supple.simulation.ways import coupled
 
 
 def plant(
@@ -54,7 +55,7 @@ def plant(
     else:
         found = (
             None
-            if dense and source.formulation != "platform_eliminated"
+            if dense and registry.formulation(source.formulation).in_time != "closed forms only"
             else closed_form(source, parts, prescribed, loads, passes, model.viscous is not None)
         )
         made = {"tree": tree(source)} if found is None else found

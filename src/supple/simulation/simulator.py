@@ -21,7 +21,10 @@ from supple.backends.stepping.settings import Settings
 from supple.backends.stepping.stepper import Stepper
 from supple.errors import SuppleError
 from supple.expr.function import Array
-from supple.machine import USUAL, Kept, Machine
+from supple.formulations import registry
+from supple.formulations.record import Way
+from supple.formulations.registry import USUAL
+from supple.machine import Kept, Machine
 from supple.model.follow import follow
 from supple.model.model import Model
 from supple.model.posture import posture
@@ -32,7 +35,7 @@ from supple.robot.bodies.record import is_zero
 from supple.simulation.partition import Partition, coordinate_places, partition, turning
 from supple.simulation.plants import plant
 from supple.simulation.starts import Run, Start, started
-from supple.simulation.ways import INDEPENDENT, Way, way_of
+from supple.simulation.ways import INDEPENDENT, way_of
 
 _WRENCH = ("fx", "fy", "fz", "mx", "my", "mz")
 _MOST_WAITING = 60  # samples
@@ -235,7 +238,7 @@ def _structural(
         return model, runs, None
     if wanted == "none":
         return model, runs, "left out"
-    if model.equations.formulation == "platform_eliminated":
+    if registry.formulation(model.equations.formulation).in_time == "closed forms only":
         return model, runs, f"left out: {model.equations.formulation} has no place for damping between bodies"
     held = motion.driven("prescribed", "controlled")
     found = viscous_equivalent(runs[0].model, runs[0].q, held)

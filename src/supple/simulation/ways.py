@@ -1,4 +1,4 @@
-"""`Way`: how a formulation solves its loops at every moment of a motion, and what keeps them closed in time.
+"""How a formulation solves its loops at every moment of a motion, and what keeps them closed in time.
 
 newton_euler, lagrange_dalembert and the erls formulations integrate independent coordinates; the others follow from the
 loops, which are closed at every evaluation. lagrange and scdd integrate all coordinates of the virtual tree; there the
@@ -8,7 +8,6 @@ loops are forces, and a Way says where these come from and what becomes of gaps.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -19,56 +18,26 @@ from supple.expr.function import Array, Function
 from supple.expr.node import Expr
 from supple.expr.passes import optimise
 from supple.expr.substitution import substituted
-from supple.formulations.record import Equations
+from supple.formulations import registry
+from supple.formulations.record import Equations, Way
 from supple.formulations.tree.chains import chains
 from supple.model.model import Model
 
-GAIN = 100.0  # 1/s, of Baumgarte's feedback of gaps
 _QUICK = ("fold", "signs")
 _SINGULAR = 1e-13  # smallest eigenvalue of a mass matrix with a unit diagonal
 
 
-@dataclass(frozen=True)
-class Way:
-    """solved: by "multipliers", "chains" or "printed" (see `Coupled`); gain: of Baumgarte's feedback; projected: whether
-    joints are put back on the loops after every step."""
-
-    solved: str
-    about: str
-    gain: float = 0.0
-    projected: bool = False
-
-
-# formulation -> name -> Way; the first is taken where none is asked for
-WAYS: dict[str, dict[str, Way]] = {
-    "lagrange": {
-        "projection": Way("multipliers", "multipliers, joints put back on the loops after every step", projected=True),
-        "baumgarte": Way("multipliers", f"multipliers, gaps pulled together ({GAIN:g}/s)", GAIN),
-        "exact": Way("multipliers", "multipliers, gaps left as they are"),
-    },
-    "scdd": {
-        "baumgarte": Way("chains", f"chain by chain, exact loop forces, gaps pulled together ({GAIN:g}/s)", GAIN),
-        "projection": Way(
-            "chains", "chain by chain, exact loop forces, joints put back on the loops after every step", projected=True
-        ),
-        "exact": Way("chains", "chain by chain, exact loop forces, gaps left as they are"),
-        "as_printed": Way("printed", "chain by chain, loop forces of the evaluation before"),
-        "as_printed_projection": Way(
-            "printed", "chain by chain, loop forces of the evaluation before, passive joints put back on the loops after "
-            "every step", projected=True,
-        ),
-    },
-}  # fmt: skip
 INDEPENDENT = "independent coordinates, loops closed at every evaluation"
 
 
 def way_of(formulation: str, asked: str | None) -> Way | None:
     """The Way of a formulation by name (None: its usual one); None for those that integrate independent coordinates."""
-    known = WAYS.get(formulation)
-    if known is None:
+    known = registry.formulation(formulation).ways
+    if not known:
         if asked is None:
             return None
-        raise SuppleError(f"--loops {asked}: {formulation} integrates {INDEPENDENT}; {' and '.join(WAYS)} have a choice")
+        others = " and ".join(name for name in registry.names() if registry.formulation(name).ways)
+        raise SuppleError(f"--loops {asked}: {formulation} integrates {INDEPENDENT}; {others} have a choice")
     if asked is not None and asked not in known:
         raise SuppleError(f"--loops {asked}: {formulation} does not know it; choose one of {', '.join(known)}")
     return known[asked or next(iter(known))]

@@ -10,7 +10,7 @@ from supple.expr.derivative import directional, pull_back, push_forward
 from supple.expr.function import Array, Function, function, symbols
 from supple.expr.node import Expr, Scalar, add, mul
 from supple.expr.vector import cross, cross_matrix, dot, is_zero, matmul, matvec, minus, plus, scale, vector, zeros
-from supple.formulations.record import Equations
+from supple.formulations.record import Equations, Formulation
 from supple.formulations.rigid_links.link_system import LinkMotion, LinkSystem
 from supple.formulations.rigid_links.moments import HALF, Moments, contract, moments
 from supple.formulations.tree.friction import coulomb_friction
@@ -22,7 +22,9 @@ from supple.formulations.tree.strain import elastic_energy, elastic_forces, lost
 from supple.robot.mechanism import Anchor
 
 
-def link_equations(name: str, links: LinkSystem, inertial: Array, kinetic: Sequence[Scalar], coupling: str) -> Equations:
+def link_equations(
+    formulation: Formulation, links: LinkSystem, inertial: Array, kinetic: Sequence[Scalar]
+) -> Equations:  # fmt: skip
     """The Equations of a mechanism from its inertial and weight forces and the kinetic energy of every frame."""
     mechanism, s = links.mechanism, links.state
     direction = symbols("d", mechanism.nv)
@@ -30,7 +32,7 @@ def link_equations(name: str, links: LinkSystem, inertial: Array, kinetic: Seque
     closure, outline = _closure(links), _outline(links)
     forces = _forces(links, inertial, closure)
     return Equations(
-        formulation=name,
+        formulation=formulation.name,
         mechanism=mechanism,
         forces=forces,
         inertia=only(directional(forces, {"a": direction}, direction, "inertia"), "f"),
@@ -43,7 +45,7 @@ def link_equations(name: str, links: LinkSystem, inertial: Array, kinetic: Seque
         energy=_energy(links, kinetic),
         outline=outline,
         outline_gradient=directional(outline, along, direction, "outline_gradient"),
-        coupling=coupling,
+        coupling=formulation.couple,
     )
 
 

@@ -4,21 +4,21 @@ from __future__ import annotations
 
 from supple.expr.derivative import directional
 from supple.expr.function import Function, symbols
-from supple.formulations.record import Equations
+from supple.formulations.record import Equations, Formulation
 from supple.formulations.tree.kinematics import Kinematics
 from supple.formulations.tree.observed import displacement, observed, only
 
 
-def tree_equations(kin: Kinematics, forces: Function, formulation: str, coupling: str) -> Equations:
-    """Equations of some forces (q v a g lam w -> f, coulomb); `coupling` says how the loops are solved."""
+def tree_equations(kin: Kinematics, forces: Function, formulation: Formulation) -> Equations:
+    """Equations of some forces (q v a g lam w -> f, coulomb)."""
     direction = symbols("d", kin.mechanism.nv)
     along = {"q": displacement(kin.mechanism, kin.state.q, direction)}
     return Equations(
-        formulation=formulation,
+        formulation=formulation.name,
         forces=forces,
         inertia=only(directional(forces, {"a": direction}, direction, "inertia"), "f"),
         stiffness=only(directional(forces, along, direction, "stiffness"), "f"),
         damping=only(directional(forces, {"v": direction}, direction, "damping"), "f"),
         **observed(kin, direction),
-        coupling=coupling,
+        coupling=formulation.couple,
     )

@@ -19,7 +19,7 @@ from supple.expr.derivative import pull_back, push_forward
 from supple.expr.function import Array, Function, function, symbols
 from supple.expr.node import Scalar, add, mul, sub
 from supple.expr.vector import cross, dot, is_zero, matvec, minus, plus, scale, vector, zeros
-from supple.formulations.record import Equations
+from supple.formulations.record import Equations, Formulation
 from supple.formulations.tree.equations import tree_equations
 from supple.formulations.tree.friction import coulomb_friction
 from supple.formulations.tree.kinematics import Kinematics, State, inputs, state
@@ -41,10 +41,10 @@ class Moving(Protocol):
     def state(self) -> State: ...
 
 
-def energy_equations(mechanism: Mechanism, formulation: str, coupling: str) -> Equations:
+def energy_equations(mechanism: Mechanism, formulation: Formulation) -> Equations:
     """The Equations of a mechanism from its energies; formulations that start so differ in how they solve the loops."""
     kin = Kinematics(mechanism, state(mechanism))
-    return tree_equations(kin, tree_forces(kin), formulation, coupling)
+    return tree_equations(kin, tree_forces(kin), formulation)
 
 
 def tree_forces(kin: Kinematics) -> Function:

@@ -1,21 +1,15 @@
-"""M, c, J and b of a virtual tree as expressions, and its saddle-point system solved inside the graph."""
+"""M, c, J and b of a virtual tree as expressions: M a + c = tau + J^T lam and J a + b = 0."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-import numpy as np
-
 from supple.expr.derivative import pull_back, push_forward
-from supple.expr.elimination import factored, solved
 from supple.expr.function import Array, symbols
 from supple.expr.node import Expr, sub
-from supple.expr.substitution import estimates
-from supple.expr.vector import is_zero, matvec, minus, plus, scale, vector, zeros
-from supple.formulations.record import Unsupported
+from supple.expr.vector import minus, plus, scale, vector, zeros
 from supple.formulations.tree.chains import chains
 from supple.formulations.tree.friction import coulomb_friction
-from supple.formulations.tree.independent import independent_rows
 from supple.formulations.tree.kinematics import Kinematics, State, state
 from supple.formulations.tree.lagrangian import dissipation, kinetic, lagrange_terms, load_power, potential
 from supple.formulations.tree.loops import closure_motion
@@ -42,6 +36,13 @@ class Matrices:
         """The inputs of a model of this state and a drive."""
         loads = {} if self.w is None else {"w": self.w}
         return {"q": self.s.q, "v": self.s.v, **drive, "g": self.s.g, **loads}
+
+    def driven(self, tau: Array) -> Array:
+        """tau - c."""
+        active = self.mechanism.indices("active")
+        force = scale(-1, self.c)
+        force[active] = plus(force[active], tau)
+        return force
 
     def accelerations(self, a: Array) -> dict[str, Array]:
         """Accelerations by the names that generated models give them."""
@@ -92,35 +93,3 @@ def typical(mechanism: Mechanism, s: State) -> dict[Expr, float]:
                 made[x] = float(guess.get(c.name, 0.0))
         made |= dict.fromkeys(s.q[frame.e], 0.0)
     return made
-
-
-def saddle(m: Matrices, unknown: list[int], force: Array, wanted: Array) -> tuple[Array, Array]:
-    """a and lam of M a = force + J^T lam with J a = wanted, over some of the coordinates.
-
-    The matrix [M -J^T; J 0] is eliminated from the tips of the chains to the base, where M has the fewest neighbours, and
-    then in the multipliers and in what moves no mass. Redundant rows of J get no multiplier."""
-    sample = m.sample()
-    rows = independent_rows(estimates(m.J[:, unknown], sample))
-    heavy = [k for k in unknown if not is_zero(m.M[k])]
-    light = [k for k in unknown if k not in set(heavy)]
-    J, A = m.J[np.ix_(rows, heavy)], m.J[np.ix_(rows, light)]
-    a, lam = zeros(m.mechanism.nv), zeros(len(m.J))
-    try:
-        M = factored(m.M[np.ix_(heavy, heavy)])
-        if rows:
-            S = M.congruence(J.T)
-            gap = minus(wanted[rows], matvec(J, M.solve(force[heavy])))
-            if light:
-                n = len(light)
-                whole = zeros(n + len(rows), n + len(rows))
-                whole[:n, n:], whole[n:, :n], whole[n:, n:] = A.T, A, S
-                x = solved(whole, np.concatenate([scale(-1, force[light]), gap]), sample)
-                a[light], lam[rows] = x[:n], x[n:]
-            else:
-                lam[rows] = factored(S).solve(gap)
-        elif light:
-            raise ZeroDivisionError
-        a[heavy] = M.solve(plus(force[heavy], matvec(J.T, lam[rows])))
-    except ZeroDivisionError as reason:
-        raise Unsupported("a motion that no mass resists") from reason
-    return a[unknown], lam
