@@ -2,56 +2,28 @@
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
-from supple.analyses.bodies import bodies
-from supple.analyses.check import check
-from supple.analyses.compare import compare as compare_formulations
-from supple.analyses.count import count
-from supple.analyses.inverse import inverse
-from supple.analyses.modes import modes
-from supple.analyses.simulate import simulate
-from supple.backends.interpreter import Interpreted
-from supple.backends.native import Native, load
-from supple.backends.targets import TARGETS
-from supple.errors import SuppleError
-from supple.expr.passes import Stage
-from supple.generator import export_fmu, generate
 from supple.machine import USUAL, Machine, locate
 from supple.motion.description import Motion
-from supple.results import Exported
 from supple.robot.reader import read_source
 from supple.robot.written import Written, pose_of
-from supple.shown import Bodies, CheckShown, ComparisonShown, CountedShown, ModesShown, SimulationShown, shown
 
-Report = Callable[[Stage], None]
-Pose = Mapping[str, Written]
+if TYPE_CHECKING:  # what only some calls need is loaded when they are made
+    from supple.backends.interpreter import Interpreted
+    from supple.backends.native import Native
+    from supple.expr.passes import Stage
+    from supple.results import Exported
+    from supple.shown import Bodies, CheckShown, ComparisonShown, CountedShown, ModesShown, SimulationShown
 
-
-F = TypeVar("F", bound=Callable[..., Any])
+Report = Callable[["Stage"], None]
+At = Mapping[str, Written]  # joint or platform coordinate -> number in SI, or text with a unit
 
 
 def _silent(stage: Stage) -> None:
     pass
-
-
-def _options_of(analysis: Callable[..., Any]) -> Callable[[F], F]:
-    """A method that shows the options of an analysis as its own."""
-
-    def dressed(method: F) -> F:
-        asked = inspect.signature(analysis)
-        name = next(iter(inspect.signature(method).parameters))
-        own, *rest = asked.parameters.values()
-        method.__signature__ = asked.replace(parameters=[own.replace(name=name), *rest])  # type: ignore[attr-defined]
-        options = (analysis.__doc__ or "").partition("\n\n")[2]
-        lines = (method.__doc__ or "").splitlines()
-        method.__doc__ = "\n".join([lines[0], "", f"    {options.strip()}", *lines[1:]])
-        return method
-
-    return dressed
 
 
 class Robot(Machine):
@@ -98,7 +70,7 @@ class Robot(Machine):
         """Names of the motions that the robot file has."""
         return list(self.description.robot.motions)
 
-    def check(self, at: Pose | None = None, *, assembly: str | None = None) -> CheckShown:
+    def check(self, at: At | None = None, *, assembly: str | None = None) -> CheckShown:
         """What the robot is made of and how it can move at a pose (home by default).
 
         at: joint values or the platform's pose (x, y, z, rx, ry, rz): numbers in SI, or text with a unit.
@@ -107,11 +79,14 @@ class Robot(Machine):
         >>> supple.Robot("five_bar").check().freedom
         2
         """
+        from supple.analyses.check import check
+        from supple.shown import CheckShown, shown
+
         return shown(check(self.model(), pose_of(self.mechanism(), at), assembly=assembly), CheckShown)
 
     def modes(
         self,
-        at: Pose | None = None,
+        at: At | None = None,
         *,
         free: bool = False,
         count: int | None = 10,
@@ -127,13 +102,50 @@ class Robot(Machine):
         >>> supple.Robot("cantilever").modes(count=1)
         <cantilever: 1 modes, 8.355 Hz>
         """
+        from supple.analyses.modes import modes
+        from supple.shown import ModesShown, shown
+
         model = self.model(formulation)
         pose = pose_of(model.mechanism, at)
         return shown(modes(model, pose, free=free, count=count, assembly=assembly, loads=loads), ModesShown)
 
-    @_options_of(simulate)
-    def simulate(self, motion: str | Path | Motion | None = None, **options: Any) -> SimulationShown:
+    def simulate(
+        self,
+        motion: str | Path | Motion | None = None,
+        *,
+        duration: Written | None = None,
+        method: str = "radau",
+        step: Written | None = None,
+        tol: float | None = None,
+        rho: float = 0.8,
+        cutoff: float = 1000.0,
+        every: Written = "1 ms",
+        controller: str | None = None,
+        start: str = "equilibrium",
+        rigid: bool = False,
+        formulation: str = USUAL,
+        loops: str | None = None,
+        structural: str = "viscous",
+        vary: Mapping[str, str | Sequence[float]] | None = None,
+        threads: int | None = None,
+        output: str | Path | None = None,
+        resume: bool = False,
+        progress: Callable[[float], None] | None = None,
+    ) -> SimulationShown:
         """A motion over time; it ends early, and says why, where the motion cannot go on.
+
+        motion: a name of the robot file (its only one if None), a motion file (.yaml), a table (.csv), or a Motion.
+        duration, step, every: numbers in s or text such as '1 ms': how long (the motion's own if None), a fixed step (chosen
+        for `tol` if None), and the time between samples.
+        method: radau, gauss, generalised_alpha (with its spectral radius `rho`), dormand_prince or cvode.
+        tol: error of accelerations, relative to those of late; None: what suits the method. cutoff (Hz): vibrations faster
+        than that may die away, not be followed; 0: none.
+        controller: as in 'pd:kp=1e4,kd=200,sample=1 ms', instead of the motion's own.
+        start: 'equilibrium' (bent by its weight) or 'undeformed'; rigid: the same robot without its flexibility.
+        loops: how a formulation that integrates all coordinates keeps loops closed; structural: 'viscous' or 'none'.
+        vary: values, one for each of several runs side by side, of parameters or start coordinates.
+        output: a file (.nc, .csv, .mat) for the result, with checkpoints beside it from which `resume` goes on.
+        progress: is told the share done.
 
         >>> run = supple.Robot("dualemps").simulate("square", duration="0.1 s", every="10 ms")
         >>> run
@@ -141,22 +153,74 @@ class Robot(Machine):
         >>> run["tau:q11"].shape
         (11,)
         """
-        return shown(simulate(self, motion, **_paths(options)), SimulationShown)
+        from supple.analyses.simulate import simulate
+        from supple.shown import SimulationShown, shown
 
-    @_options_of(inverse)
-    def inverse(self, motion: str | Path | Motion | None = None, **options: Any) -> SimulationShown:
-        """Forces that make the actuators follow a motion (`tau`, N or N m), and how the bodies bend meanwhile."""
-        return shown(inverse(self, motion, **_paths(options)), SimulationShown)
+        made = simulate(
+            self, motion, duration=duration, method=method, step=step, tol=tol, rho=rho, cutoff=cutoff, every=every,
+            controller=controller, start=start, rigid=rigid, formulation=formulation, loops=loops, structural=structural,
+            vary=vary, threads=threads, output=output, resume=resume, progress=progress,
+        )  # fmt: skip
+        return shown(made, SimulationShown)
 
-    @_options_of(compare_formulations)
-    def compare(self, at: Pose | None = None, **options: Any) -> ComparisonShown:
-        """Formulations of the robot side by side: matrices, forces and frequencies, how they differ, and what they cost."""
-        return shown(compare_formulations(self, at, **options), ComparisonShown)
+    def inverse(
+        self,
+        motion: str | Path | Motion | None = None,
+        *,
+        duration: Written | None = None,
+        quasi_static: bool = False,
+        tol: float | None = None,
+        every: Written = "1 ms",
+        rigid: bool = False,
+        formulation: str = USUAL,
+        structural: str = "viscous",
+        output: str | Path | None = None,
+        progress: Callable[[float], None] | None = None,
+    ) -> SimulationShown:
+        """Forces that make the actuators follow a motion (`tau`, N or N m), and how the bodies bend meanwhile.
+
+        quasi_static: bodies bend as the loads of the moment ask, without vibrating; other options as of `simulate`."""
+        from supple.analyses.inverse import inverse
+        from supple.shown import SimulationShown, shown
+
+        made = inverse(
+            self, motion, duration=duration, quasi_static=quasi_static, tol=tol, every=every, rigid=rigid,
+            formulation=formulation, structural=structural, output=output, progress=progress,
+        )  # fmt: skip
+        return shown(made, SimulationShown)
+
+    def compare(
+        self,
+        at: At | None = None,
+        *,
+        only: Sequence[str] = (),
+        assembly: str | None = None,
+        count: int = 6,
+        motion: str | None = None,
+        tol: Sequence[float] = (),
+        duration: Written | None = None,
+        timed: bool = True,
+    ) -> ComparisonShown:
+        """Formulations side by side: matrices, forces and frequencies, how they differ, and what they cost.
+
+        only: formulations beside the first (all if empty); count: how many frequencies; timed: forces are compiled and
+        timed; motion: one that each simulates too, at the tolerances `tol` (if empty the usual one of `simulate`, a tenth and a
+        hundredth of it)."""
+        from supple.analyses.compare import compare
+        from supple.shown import ComparisonShown, shown
+
+        made = compare(
+            self, at, only=only, assembly=assembly, count=count, motion=motion, tol=tol, duration=duration, timed=timed
+        )
+        return shown(made, ComparisonShown)
 
     def bodies(self, *, write: Mapping[str, str | Path] | None = None) -> Bodies:
         """Plates, finite-element bodies and reduced beams: what their reduction keeps and what it lost.
 
         write: body -> file: .npz (its record) or .uff (its modes)."""
+        from supple.analyses.bodies import bodies
+        from supple.shown import Bodies
+
         return Bodies(bodies(self, write=write))
 
     def count(
@@ -180,6 +244,9 @@ class Robot(Machine):
         >>> supple.Robot("five_bar").count("forward")
         <five_bar forward: 2063 operations>
         """
+        from supple.analyses.count import count
+        from supple.shown import CountedShown, shown
+
         made = count(
             self.keeping(keep or self.keep), model, derivative=derivative, solve_rates=solve_rates, formulation=formulation,
             compiled=compiled, report=report,
@@ -204,6 +271,9 @@ class Robot(Machine):
         >>> sorted(f.function.inputs)
         ['g', 'p', 'q', 'v']
         """
+        from supple.backends.native import load
+        from supple.generator import generate
+
         robot = self.keeping(keep or self.keep)
         made = generate(robot, model, wrt=derivative, solve_rates=solve_rates, formulation=formulation)
         return load(made.package.function)
@@ -223,25 +293,23 @@ class Robot(Machine):
         """A model as source code that checks itself and needs nothing else: target c, python, matlab, simulink or rust.
 
         Its `files` are written to `folder`; `counts` says what one evaluation costs."""
-        if target not in TARGETS:
-            raise SuppleError(f"there is no target {target!r}; choose one of {', '.join([*TARGETS, 'fmu'])}")
+        from supple.analyses.generate import generate
+
         robot = self.keeping(keep or self.keep)
-        made = generate(robot, model, wrt=derivative, solve_rates=solve_rates, formulation=formulation, report=report)
-        files = TARGETS[target](made.package, Path(folder))
-        return Exported(self.name, model, target, tuple(files), made.package.counts())
+        return generate(
+            robot, model, target, Path(folder), derivative=derivative, solve_rates=solve_rates, formulation=formulation,
+            report=report,
+        )  # fmt: skip
 
     def export_fmu(
         self, folder: str | Path, *, keep: Sequence[str] = (), version: str = "2.0", structural: str = "viscous"
     ) -> Path:
         """The path of an FMU (FMI 2.0 or 3.0) of the whole robot; kept parameters can be set in it."""
+        from supple.generator import export_fmu
+
         return export_fmu(self.keeping(keep or self.keep), Path(folder), version=version, structural=structural)
 
 
-@_options_of(compare_formulations)
-def compare(robot: Machine, at: Pose | None = None, **options: Any) -> ComparisonShown:
-    """Formulations of a robot side by side: matrices, forces and frequencies, how they differ, and what they cost."""
-    return shown(compare_formulations(robot, at, **options), ComparisonShown)
-
-
-def _paths(options: dict[str, Any]) -> dict[str, Any]:
-    return options | ({"output": Path(options["output"])} if options.get("output") is not None else {})
+def compare(robot: Robot, at: At | None = None, **options: Any) -> ComparisonShown:
+    """Formulations of a robot side by side; options as of `Robot.compare`."""
+    return robot.compare(at, **options)

@@ -44,9 +44,7 @@ def compare(
     """The formulations of one robot (those in `only`, all if it is empty), each beside the first.
 
     M and f are compared at a moving, bent and closed state near the pose `at`, and with half the deformation: the exponent
-    with which a difference shrinks is its order. count: how many frequencies; timed: forces are compiled and timed.
-    motion: is simulated by each formulation too, at the tolerances `tol` (None: the usual one of `simulate`, a tenth and a
-    hundredth of it)."""
+    with which a difference shrinks is its order. Options as of `api.Robot.compare`."""
     first, *others = chosen_formulations(only)
     models: dict[str, Model | str] = {first: robot.model(first), **{name: _taken(robot, name) for name in others}}
     integrated = [name for name, model in models.items() if not isinstance(model, str)]

@@ -28,7 +28,7 @@ def inverse(
     rigid: bool = False,
     formulation: str = USUAL,
     structural: str = "viscous",
-    output: Path | None = None,
+    output: str | Path | None = None,
     progress: Callable[[float], None] | None = None,
 ) -> Simulation:
     """Forces and torques that make the actuators follow a motion, as the signal `tau`, and how the bodies bend.
@@ -45,5 +45,5 @@ def inverse(
     method, step = ("quasi_static", between) if quasi_static else ("radau", 0.0)
     result = integrate(made, Settings(method, tol or 0.0, step, every=between), progress=progress)
     if output is not None:
-        save(result, output)
+        save(result, Path(output))
     return result

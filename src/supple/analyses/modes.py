@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 from scipy.linalg import eig, eigh
-from scipy.optimize import linear_sum_assignment
 
 from supple.errors import SuppleError
 from supple.model.algebra import Array, least_squares, one_thread
@@ -89,6 +88,8 @@ def _damping(linear: Linear, omega: Array, vectors: Array, kept: int) -> tuple[A
     roots, columns = eig(system)
     upper = np.flatnonzero(roots.imag >= 0) if not H.any() else np.flatnonzero(_decaying(roots))
     likeness = np.abs(columns[:n, upper]) / np.linalg.norm(columns[:n, upper], axis=0)
+    from scipy.optimize import linear_sum_assignment  # takes longer to import than most modes to compute
+
     rows, chosen = linear_sum_assignment(-likeness)  # of all modes: which is whose must not depend on how many are shown
     every = np.zeros(n, dtype=complex)
     every[rows] = roots[upper[chosen]]

@@ -40,24 +40,13 @@ def simulate(
     structural: str = "viscous",
     vary: Mapping[str, str | Sequence[float]] | None = None,
     threads: int | None = None,
-    output: Path | None = None,
+    output: str | Path | None = None,
     resume: bool = False,
     progress: Callable[[float], None] | None = None,
 ) -> Simulation:
     """A motion of a robot over time; it ends early, and says why, where the motion cannot go on.
 
-    motion: a name of the robot file (its only one if None), a motion file (.yaml), a table (.csv), or a Motion.
-    duration, step, every: numbers in s or text such as '1 ms': how long (the motion's own if None), a fixed step (chosen for
-    `tol` if None), and the time between samples.
-    method: radau, gauss, generalised_alpha (with its spectral radius `rho`), dormand_prince or cvode.
-    tol: error of accelerations, relative to those of late; None: what suits the method. cutoff (Hz): vibrations faster than
-    that may die away, not be followed; 0: none.
-    controller: as in 'pd:kp=1e4,kd=200,sample=1 ms', instead of the motion's own.
-    start: 'equilibrium' (bent by its weight) or 'undeformed'; rigid: the same robot without its flexibility.
-    loops: how a formulation that integrates all coordinates keeps loops closed; structural: 'viscous' or 'none'.
-    vary: values, one for each of several runs side by side, of parameters or start coordinates.
-    output: a file (.nc, .csv, .mat) for the result, with checkpoints beside it from which `resume` goes on.
-    progress: is told the share done."""
+    Options as of `api.Robot.simulate`."""
     if tol is not None and not tol > 0:
         raise SuppleError(f"tol {tol:g}: must be above zero")
     chosen = Settings(
@@ -72,7 +61,7 @@ def simulate(
         vary={name: listed_values(name, x) for name, x in (vary or {}).items()}, loops=loops, structural=structural,
     )  # fmt: skip
     if output is not None:
-        return _kept(made, chosen, threads, output, resume, progress)
+        return _kept(made, chosen, threads, Path(output), resume, progress)
     if resume:
         raise SuppleError("resume needs an output file, beside which the checkpoints are")
     return integrate(made, chosen, threads=threads, progress=progress)
