@@ -7,6 +7,7 @@ import inspect
 import json
 import subprocess
 import sys
+from importlib import import_module
 from pathlib import Path
 
 import click
@@ -16,7 +17,7 @@ from click.testing import CliRunner
 
 import supple
 from supple import api
-from supple.cli.main import VERBS, main
+from supple.cli.main import main
 
 # options of the command line that are no options of a call: where a result goes, and how it is printed
 PRINTING = {"robot", "as_json", "plot", "mode", "settings", "output", "target", "fmi", "files", "no_time", "model", "loads"}
@@ -60,10 +61,25 @@ def test_a_robot_says_what_it_is(robot: supple.Robot) -> None:
 )  # fmt: skip
 def test_every_option_of_a_verb_is_an_option_of_its_call(verb: str, call: str) -> None:
     known = set(inspect.signature(getattr(supple.Robot, call)).parameters)
-    asked = {p.name for p in VERBS[verb].params if isinstance(p, click.Option) and p.expose_value}  # type: ignore[attr-defined]
+    command = main.get_command(click.Context(main), verb)
+    assert command is not None
+    asked = {p.name for p in command.params if isinstance(p, click.Option) and p.expose_value}
     missing = {RENAMED.get(n, n) for n in asked - PRINTING if n is not None} - known
     missing -= {"structural"} if verb == "generate" else set()  # of FMUs: export_fmu
     assert not missing
+
+
+def test_every_analysis_is_a_verb_and_a_call(robot: supple.Robot) -> None:
+    folder = Path(api.__file__).parent / "analyses"
+    verbs = main.list_commands(click.Context(main))
+    for name in (p.stem for p in folder.glob("*.py") if p.stem != "__init__"):
+        assert name in verbs and callable(getattr(robot, name))
+        known = inspect.signature(getattr(import_module(f"supple.analyses.{name}"), name)).parameters
+        own = inspect.signature(getattr(supple.Robot, name)).parameters
+        given = {k: p.default for k, p in known.items() if p.kind is p.KEYWORD_ONLY and k != "report"}
+        assert given == {k: own[k].default for k in given} or name == "modes"  # a call shows ten, the analysis all
+    with pytest.raises(AttributeError, match="has no 'nonsense'"):
+        _ = robot.nonsense
 
 
 def test_calls_and_commands_give_the_same(robot: supple.Robot) -> None:

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from supple.cli.motion import _gains
 from supple.errors import RobotFileError, SuppleError
 from supple.machine import Machine
+from supple.motion.controllers import _gains
 from supple.motion.description import Motion
 
 ROBOT = """

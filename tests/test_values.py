@@ -13,6 +13,7 @@ from supple.errors import SuppleError
 from supple.machine import Machine
 from supple.robot.assemble import assemble
 from supple.robot.reader import describe_text
+from supple.robot.written import pose_of
 
 LEGS = """
 space: planar
@@ -129,22 +130,17 @@ def test_the_sections_z_axis_points_up(axis: str, up: str, wanted: dict[int, flo
 
 def test_a_pose_of_the_command_line_takes_units(tmp_path: Path) -> None:
     """The wheel hangs by a spring in its joint: the pose is where it was put."""
-    from supple.cli.options import pose_numbers, pose_values
-
     path = tmp_path / "robot.yaml"
     path.write_text(
         "space: planar\nlinks:\n  arm: {parent: base, joint: revolute, q: a, body: {rigid: {mass: 1}}}\n"
         "  rail: {parent: arm, joint: prismatic, axis: x, q: s, body: {rigid: {mass: 1}}}\nactuators: {a: {}, s: {}}\n"
     )
     mechanism = Machine.read(path).model().mechanism
-    given = pose_values(None, _Option(), ("a=90 deg", "s=25 mm"))  # type: ignore[arg-type]
-    assert pose_numbers(mechanism, given) == {"a": pytest.approx(np.pi / 2), "s": pytest.approx(0.025)}
-    with pytest.raises(SuppleError, match="--at s: must be a length"):
-        pose_numbers(mechanism, pose_values(None, _Option(), ("s=3 deg",)))  # type: ignore[arg-type]
-
-
-class _Option:
-    opts = ("--at",)
+    found = pose_of(mechanism, {"a": "90 deg", "s": "25 mm"})
+    assert found == {"a": pytest.approx(np.pi / 2), "s": pytest.approx(0.025)}
+    assert pose_of(mechanism, {"a": 0.5, "s": 2}) == {"a": 0.5, "s": 2.0}
+    with pytest.raises(SuppleError, match="at s=3 deg: must be a length"):
+        pose_of(mechanism, {"s": "3 deg"})
 
 
 def test_gravity_points_where_the_file_says() -> None:

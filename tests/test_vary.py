@@ -11,11 +11,11 @@ from click.testing import CliRunner
 from supple.backends.compiler import find_compiler
 from supple.backends.stepping.settings import Settings
 from supple.cli.main import main
-from supple.cli.motion import _values
 from supple.errors import SuppleError
 from supple.machine import Machine
 from supple.simulation.integrate import integrate
 from supple.simulation.simulator import simulator
+from supple.simulation.starts import listed_values
 
 needs_compiler = pytest.mark.skipif(find_compiler() is None, reason="no C compiler")
 
@@ -65,19 +65,19 @@ def free(tmp_path: Path) -> Path:
     ],
 )
 def test_values_are_listed_or_spread_evenly(text: str, wanted: list[float]) -> None:
-    assert _values("load", text) == pytest.approx(wanted)
+    assert listed_values("load", text) == pytest.approx(wanted)
 
 
 @pytest.mark.parametrize("text", ["1:2:1", "1:2:0", "1:2:-3", "1:2:100001"])
 def test_a_spread_has_two_to_a_hundred_thousand_values(text: str) -> None:
     with pytest.raises(SuppleError, match="the number of values must be 2 to 100000"):
-        _values("load", text)
+        listed_values("load", text)
 
 
 @pytest.mark.parametrize("text", ["", "a,b", "1,,2", "1:2", "1:2:3:4", "1:2:2.5", "2 kg,3 kg"])
 def test_other_texts_are_refused(text: str) -> None:
     with pytest.raises(SuppleError, match="must be A,B,C or FIRST:LAST:COUNT, in SI units"):
-        _values("load", text)
+        listed_values("load", text)
 
 
 @needs_compiler

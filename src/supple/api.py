@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from importlib import import_module
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -59,6 +62,12 @@ class Robot(Machine):
 
     def _repr_html_(self) -> str:
         return self.check()._repr_html_()
+
+    def __getattr__(self, name: str) -> Any:
+        """An analysis that has no method of its own here."""
+        if name.startswith("_") or find_spec(f"supple.analyses.{name}") is None:
+            raise AttributeError(f"a Robot has no {name!r}")
+        return partial(getattr(import_module(f"supple.analyses.{name}"), name), self)
 
     @property
     def parameters(self) -> dict[str, float]:
@@ -204,7 +213,7 @@ class Robot(Machine):
         """Formulations side by side: matrices, forces and frequencies, how they differ, and what they cost.
 
         only: formulations beside the first (all if empty); count: how many frequencies; timed: forces are compiled and
-        timed; motion: one that each simulates too, at the tolerances `tol` (if empty the usual one of `simulate`, a tenth and a
+        timed; motion: one that each simulates too, at the tolerances `tol` (if empty the usual one, a tenth and a
         hundredth of it)."""
         from supple.analyses.compare import compare
         from supple.shown import ComparisonShown, shown

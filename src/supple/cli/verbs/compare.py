@@ -1,4 +1,4 @@
-"""The verb `compare`: formulations of one robot side by side."""
+"""Formulations of one robot side by side."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from supple.cli.motion import duration_option
+from supple.cli.motions import duration_option
 from supple.cli.options import assembly_option, at_option, json_option, print_json, set_option
 
 

@@ -1,0 +1,106 @@
+"""What verbs over time share."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from supple.cli.options import checked_seconds, print_json, remark
+from supple.errors import SuppleError
+
+if TYPE_CHECKING:
+    from supple.results import Simulation
+
+motion_option = click.option(
+    "--motion",
+    metavar="NAME|FILE",
+    help="A motion of the robot file (default: its only one), a motion file (.yaml) or a table (.csv).",
+)
+duration_option = click.option(
+    "--duration", callback=checked_seconds, metavar="TIME", help="How long (default: the motion's own)."
+)
+every_option = click.option(
+    "--every", callback=checked_seconds, default="1 ms", show_default=True, metavar="TIME", help="Between samples."
+)
+output_option = click.option(
+    "-o", "--output", type=click.Path(path_type=Path), metavar="FILE", help="Results: .nc (netCDF), .csv or .mat."
+)
+plot_option = click.option("--plot", type=click.Path(path_type=Path), metavar="FILE", help="Picture (.png, .svg, .pdf).")
+
+
+def writable(output: Path | None, plot: Path | None) -> None:
+    """Complaints about file names come before the work."""
+    if output is not None and output.suffix.lower() not in (".nc", ".csv", ".mat"):
+        raise SuppleError(f"-o {output}: results are written to .nc, .csv or .mat files")
+    if plot is not None and plot.suffix.lower() not in (".png", ".svg", ".pdf"):
+        raise SuppleError(f"--plot {plot}: pictures are written to .png, .svg or .pdf files")
+    for path in (output, plot):
+        if path is None:
+            continue
+        if path.is_dir():
+            raise SuppleError(f"{path} is a folder; give a file name")
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            tempfile.TemporaryFile(dir=path.parent).close()
+        except OSError as problem:
+            raise SuppleError(f"{path} cannot be written: {problem.strerror or problem}") from problem
+
+
+def show(result: Simulation, output: Path | None, plot: Path | None, as_json: bool) -> None:
+    if plot is not None:
+        from supple.views.time_plot import plot_simulation
+
+        plot_simulation(result, plot)
+    if as_json:
+        print_json(result.to_json() | {"output": str(output) if output else None, "plot": str(plot) if plot else None})
+    else:
+        from supple.views.page import print_page
+        from supple.views.tables import simulation_page
+
+        print_page(simulation_page(result))
+        for path in (output, plot):
+            if path is not None:
+                click.echo(f"wrote {path}")
+    remark(result.summary["notices"])
+    said = result.summary.get("structural_damping")
+    if said:
+        click.echo(f"supple: structural damping: {said}", err=True)
+    if not result.complete:
+        hint = "; go on with the same command and --resume" if "interrupted" in result.outcome and output else ""
+        kept = f" What was computed until then is in {output}{hint}." if output else ""
+        click.echo(f"supple: {result.outcome}.{kept}", err=True)
+        raise SystemExit(130 if "interrupted" in result.outcome else 2)
+
+
+@contextmanager
+def interrupted(output: Path | None) -> Iterator[None]:
+    """Ctrl-C before there is a result, in words."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        if output is None:
+            raise
+        from supple.storage import Checkpoints
+
+        hint = "; go on with the same command and --resume" if Checkpoints(output, "").there() else ""
+        click.echo(f"supple: interrupted, {output} was not written{hint}", err=True)
+        raise SystemExit(130) from None
+
+
+@contextmanager
+def bar(what: str) -> Iterator[Callable[[float], None]]:
+    """A progress bar on the terminal; silent where there is no terminal."""
+    from rich.console import Console
+    from rich.markup import escape
+    from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+
+    console = Console(stderr=True, highlight=False, emoji=False)
+    parts = (TextColumn(escape(what)), BarColumn(), TextColumn("{task.percentage:.0f} %"), TimeRemainingColumn())
+    with Progress(*parts, console=console, transient=True, disable=not console.is_terminal) as progress:
+        task = progress.add_task(what, total=1.0)
+        yield lambda share: progress.update(task, completed=share)

@@ -1,0 +1,45 @@
+"""Forces that make a robot follow a motion."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from supple.cli.motions import bar, duration_option, every_option, motion_option, output_option, plot_option, show, writable
+from supple.cli.options import formulation_option, json_option, set_option, structural_option
+
+
+@click.command()
+@click.argument("robot")
+@motion_option
+@duration_option
+@click.option("--quasi-static", is_flag=True, help="Bodies bend as the loads of the moment ask, without vibrating.")
+@click.option(
+    "--tol",
+    type=float,
+    metavar="NUMBER",
+    help="Error of accelerations made in a radian of a vibration, relative to those of late (default 1e-5).",
+)
+@every_option
+@click.option("--rigid", is_flag=True, help="The same robot without its flexibility.")
+@formulation_option
+@structural_option
+@set_option
+@output_option
+@plot_option
+@json_option
+def inverse(
+    robot: str, motion: str | None, duration: float | None, quasi_static: bool, tol: float | None, every: float, rigid: bool,
+    formulation: str, structural: str, settings: dict[str, str], output: Path | None, plot: Path | None, as_json: bool,
+) -> None:  # fmt: skip
+    """Forces and torques that make the actuators follow a motion, and how the bodies bend."""
+    from supple.api import Robot
+
+    writable(output, plot)
+    with bar(f"{robot} {motion or ''}") as report:
+        result = Robot(robot, settings).inverse(
+            motion, duration=duration, quasi_static=quasi_static, tol=tol, every=every, rigid=rigid, formulation=formulation,
+            structural=structural, output=output, progress=report,
+        )  # fmt: skip
+    show(result, output, plot, as_json)
