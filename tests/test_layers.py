@@ -36,7 +36,7 @@ ROOMS = {
     },
     "views": {"results", "errors"},
     "shown": {"results", "storage", "views"},
-    "api": {"errors", "results", "expr", "robot", "motion", "backends", "machine", "generator", "analyses", "shown"},
+    "api": {"results", "expr", "robot", "motion", "backends", "machine", "generator", "analyses", "shown"},
     "tour": {"errors", "results", "backends", "machine", "views", "api"},
     "cli": {"errors", "results", "robot", "formulations", "backends", "machine", "storage", "views", "api", "tour"},
     "__main__": {"cli"},
