@@ -27,7 +27,7 @@ def check(model: Model, at: Mapping[str, float] | None = None, *, assembly: str 
         about=" ".join(mechanism.about.split()),
         source=" ".join(mechanism.source.split()),
         space="planar" if mechanism.planar else "spatial",
-        links=len([f for f in mechanism.frames if not any(mark in f.name for mark in ("~", "#", ".spring"))]),
+        links=len([f for f in mechanism.frames if f.role == "link"]),
         flexible=len([f for f in mechanism.frames if f.body.flexible and f.body.outline is not None]),
         springs=len([f for f in mechanism.frames if f.body.flexible and f.body.outline is None]),
         legs=len({f.leg for f in mechanism.frames if f.leg}),

@@ -155,7 +155,7 @@ def _record(
 def _participation(model: Model, q: Array, shapes: Array) -> tuple[tuple[str, ...], Array, Array]:
     """Shares of kinetic and elastic energy per link and mode."""
     frames = model.mechanism.frames
-    links = [f.name.split("~")[0].split("#")[0] for f in frames]
+    links = [f.part for f in frames]
     names = tuple(dict.fromkeys(links))
     rows = np.array([names.index(link) for link in links])
     per_frame = model.call("energy", q=q, v=shapes.T)["kinetic"].T
@@ -170,11 +170,12 @@ def _by_kind(model: Model, bodies: tuple[str, ...], elastic: Array) -> dict[str,
     frames, side = model.mechanism.frames, model.mechanism.platform_side()
     found: dict[str, Array] = {}
     for name, share in zip(bodies, elastic, strict=True):
-        own = [(j, f) for j, f in enumerate(frames) if f.name.split("~")[0].split("#")[0] == name]
+        own = [(j, f) for j, f in enumerate(frames) if f.part == name]
         if not any(f.body.flexible for _, f in own):
             continue
         platform, leg = any(j in side for j, _ in own), any(f.leg for _, f in own)
-        kind = "joints" if name.endswith(".spring") else "platform" if platform else "legs" if leg else "links"
+        spring = all(f.role == "spring" for _, f in own)
+        kind = "joints" if spring else "platform" if platform else "legs" if leg else "links"
         found[kind] = found.get(kind, np.zeros_like(share)) + share
     return {kind: found[kind] for kind in ("legs", "joints", "platform", "links") if kind in found}
 

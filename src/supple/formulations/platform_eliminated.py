@@ -109,7 +109,7 @@ class PlatformEliminated(Closing):
             )
 
     def _name(self, j: int) -> str:
-        return repr(self.m.frames[j].name.rstrip("^"))
+        return repr(self.m.frames[j].link)
 
     # Legs --------------------------------------------------------------------------------------------------------
 

@@ -58,17 +58,13 @@ def _unknown(model: Model, q: Array) -> Iterable[str]:
         others = len(loaded) - 1
         also = f" ({others} other link{'s' * (others > 1)} too)" if others else ""
         yield (
-            f"link {_link(loaded[0])!r}{also} is a body of another program's matrices or modes: loads do not change its "
+            f"link {loaded[0].link!r}{also} is a body of another program's matrices or modes: loads do not change its "
             "stiffness, because its stresses are not known; give its mesh if it is slender and loaded"
         )
 
 
-def _link(frame: Frame) -> str:
-    return frame.name.split("~")[0].split("#")[0]
-
-
 def _excesses(frame: Frame, q: Array, spin: float) -> Iterable[Excess]:
-    slender, link = frame.body.slender, _link(frame)
+    slender, link = frame.body.slender, frame.link
     assert slender is not None
     x = strains(frame.body, q).reshape(-1, q.shape[-1])
     steepest = _largest(slender.turning @ x.T)

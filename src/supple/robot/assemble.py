@@ -136,7 +136,7 @@ class _Assembly:
         steps = list(zip(joint.steps, joint.names, strict=True))
         for (motion, axis), name in steps[:-1]:
             frame = skeleton.add_frame(
-                f"{entry.name}~{name}", anchor, entry, motion, axis, coordinate=name, friction=friction
+                f"{entry.name}~{name}", anchor, entry, motion, axis, coordinate=name, friction=friction, role="joint"
             )
             anchor = Anchor(frame, fixed_marker(zeros(3), eye()))
         pieces = self.bodies.pieces(link.body, skeleton.normal_at(anchor))
@@ -160,6 +160,8 @@ class _Assembly:
                 direction(letter),
                 coordinate=letter,
                 kind="platform",
+                link="platform",
+                role="slide",
             )
             anchor = Anchor(frame, fixed_marker(zeros(3), eye()))
         if self.planar:
@@ -178,6 +180,7 @@ class _Assembly:
             body=pieces[0].body,
             coordinate="r",
             kind="platform",
+            link="platform",
         )
         self.skeleton.add_pieces(entry, self.platform, pieces)
 
@@ -202,6 +205,7 @@ class _Assembly:
                 "revolute",
                 direction("x"),
                 coordinate=f"q_{entry.name}",
+                role="joint",
             )
             lay = turns([{"x": -np.pi / 2}])  # z of the laid frame is the cross's y axis
             first = Anchor(cross, fixed_marker(zeros(3), lay))

@@ -9,6 +9,9 @@ from supple.robot.bodies.record import Array, Body, Marker
 
 Kind = Literal["active", "passive", "elastic", "platform"]
 Motion = Literal["fixed", "revolute", "prismatic", "spherical"]
+# What a frame is to its link: its own frame; a frame between the motions of its joint; a slide that lets the platform float;
+# the far side of its joint's spring; a further segment of its beam; a rigid arm on it; a node of it (see `simplify.opened`)
+Role = Literal["link", "joint", "slide", "spring", "segment", "arm", "node"]
 
 # Components of the relative twist (x y z of the first anchor's frame, then rx ry rz) that each closing joint forbids.
 FORBIDDEN: dict[str, tuple[int, ...]] = {
@@ -53,6 +56,13 @@ class Frame:
     ev: slice  # the same in v
     leg: str = ""  # leg3, or nothing for a frame outside the legs
     template: str = ""  # leg
+    link: str = ""  # of the robot file that it belongs to; for joints that close loops, the closure
+    role: Role = "link"
+
+    @property
+    def part(self) -> str:
+        """What results list it under: its link, or the spring of its joint."""
+        return self.name if self.role == "spring" else self.link
 
 
 @dataclass(frozen=True)

@@ -344,7 +344,7 @@ def opened(mechanism: Mechanism) -> Mechanism:
         end = len(extra)
         extra.append(
             replace(like, name=f"{like.name}^", parent=parent, marker=marker, motion="fixed", body=Body(), q=slice(0, 0),
-                    v=slice(0, 0), e=slice(0, 0), ev=slice(0, 0))
+                    v=slice(0, 0), e=slice(0, 0), ev=slice(0, 0), role="node")
         )  # fmt: skip
         made[parent, end] = end
         return end

@@ -25,7 +25,7 @@ from supple.robot.entries import Entry, EntryError
 from supple.robot.flexible_bodies import Shape
 from supple.robot.geometry import direction, snapped
 from supple.robot.link_bodies import Piece
-from supple.robot.mechanism import Anchor, Coordinate, Frame, Kind, Motion
+from supple.robot.mechanism import Anchor, Coordinate, Frame, Kind, Motion, Role
 
 PLANES = {"xy": ("x", "y", "z"), "xz": ("x", "z", "-y"), "yz": ("y", "z", "x")}
 NO_FRICTION = spec.Friction.model_construct(viscous=0, coulomb=0, width=0)
@@ -59,8 +59,10 @@ class Skeleton:
         coordinate: str | None = None,
         friction: spec.Friction = NO_FRICTION,
         kind: Kind | None = None,
+        link: str = "",
+        role: Role = "link",
     ) -> int:
-        """Appends a frame with its joint's and its body's coordinates; returns its index."""
+        """Appends a frame with the coordinates of its joint and body; returns its index. The link is the entry's."""
         index = len(self.frames)
         axis = direction("z") if axis is None else axis
         body = Body() if body is None else body
@@ -90,6 +92,8 @@ class Skeleton:
                 *elastic,
                 entry.leg,
                 entry.template,
+                link or entry.name,
+                role,
             )
         )
         self.normals.append(normal)
@@ -128,7 +132,7 @@ class Skeleton:
         for number, piece in enumerate(pieces[1:], start=2):
             last, before = listed[-1]
             anchor = Anchor(last, before.section(1))
-            frame = self.add_frame(f"{entry.name}#{number}", anchor, entry, body=piece.body)
+            frame = self.add_frame(f"{entry.name}#{number}", anchor, entry, body=piece.body, role="segment")
             listed.append((frame, piece))
         self.beams[entry.name] = listed
 
@@ -148,7 +152,7 @@ class Skeleton:
         body = spring_body(stiffness, damping, axes)
         if damping is None:
             body = damped(body, otherwise)
-        frame = self.add_frame(f"{entry.name}.spring", anchor, entry, body=body)
+        frame = self.add_frame(f"{entry.name}.spring", anchor, entry, body=body, role="spring")
         return Anchor(frame, spring_marker(body))
 
     # The plane of planar robots ----------------------------------------------------------------------------
@@ -215,8 +219,8 @@ class Skeleton:
         if is_zero(offset) or not self.frames[frame].body.flexible:
             return Anchor(frame, offset_marker(section, offset, R))
         # an arm turns with its section by the finite rotation: without it a load on the arm has no pendulum stiffness
-        arms = sum(f.name.startswith(f"{link}~arm") for f in self.frames)
-        held = self.add_frame(f"{link}~arm{arms + 1}", Anchor(frame, section), entry)
+        arms = sum(f.link == link and f.role == "arm" for f in self.frames)
+        held = self.add_frame(f"{link}~arm{arms + 1}", Anchor(frame, section), entry, link=link, role="arm")
         return Anchor(held, fixed_marker(offset, R))
 
 

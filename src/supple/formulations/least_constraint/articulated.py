@@ -126,7 +126,7 @@ class Articulated(Closing):
                     group.solved += group.Z.minimise_all([("w", k), ("v", k)])
             else:
                 place = "between two nodes, on a node another joint has, or where a kept parameter puts it"
-                raise Unsupported(f"the place of {frame.name.rstrip('^')!r} on a flexible body ({place})")
+                raise Unsupported(f"the place of {frame.link!r} on a flexible body ({place})")
         for closure in self.inner:
             if max(closure.first.frame, closure.second.frame) in group.frames:
                 self._close_inside(group, closure)
@@ -244,7 +244,7 @@ class Articulated(Closing):
 
     def name_of(self, x: Any) -> str:
         """A variable in the words of the robot file."""
-        return repr(self.m.coordinates[x[1]].name if x[0] in "vwe" else self.m.frames[x[1]].name.rstrip("^"))
+        return repr(self.m.coordinates[x[1]].name if x[0] in "vwe" else self.m.frames[x[1]].link)
 
     def drives(self) -> list[int]:
         """Indices in v of the actuated coordinates."""

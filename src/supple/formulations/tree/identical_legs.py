@@ -78,7 +78,8 @@ def leg_frames(m: Mechanism) -> list[list[int]]:
     if "" in names or len(templates) != 1 or len({len(leg) for leg in legs}) != 1 or len(legs) < 2:
         raise Unsupported("legs that are not all of one kind")
     for closure in m.closures:
-        if m.platform not in (closure.first.frame, closure.second.frame) and not closure.name.startswith(tuple(names)):
+        ends = [a.frame for a in (closure.first, closure.second) if a.frame >= 0]
+        if m.platform not in ends and len({m.frames[j].leg for j in ends}) != 1:
             raise Unsupported(f"the closure {closure.name!r} outside the legs")
     return legs
 

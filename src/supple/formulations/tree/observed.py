@@ -240,7 +240,7 @@ def outline_function(
         outline, rows = frame.body.outline, []
         n = len(frame.body.coordinates)
         (origin,) = drawn(index, Outline(zeros(1, 3), zeros(1, 3, n)))
-        if frame.motion == "prismatic" and not frame.name.startswith("platform~"):
+        if frame.motion == "prismatic" and frame.role != "slide":
             rows.append(foot(index))
         if outline is not None:
             rows += drawn(index, outline)
