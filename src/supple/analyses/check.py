@@ -7,31 +7,32 @@ from collections.abc import Mapping
 
 import numpy as np
 
+from supple.model.algebra import Array
 from supple.model.closing import values
 from supple.model.mobility import check_regular, independent_coordinates
 from supple.model.model import Model
 from supple.model.posture import posture
 from supple.results import Check
+from supple.robot.mechanism import Mechanism
 
 
 def check(model: Model, at: Mapping[str, float] | None = None, *, assembly: str | None = None) -> Check:
     """The report on a robot at a pose (its home pose by default)."""
-    mechanism = model.mechanism
+    mechanism, frames = model.mechanism, model.mechanism.frames
     q = posture(model, at, assembly)
     found = check_regular(model, q)
     choice = independent_coordinates(model, q)
-    now = values(model, q)
     points = model.call("points", q=q)["position"]
     return Check(
         robot=mechanism.name,
         about=" ".join(mechanism.about.split()),
         source=" ".join(mechanism.source.split()),
         space="planar" if mechanism.planar else "spatial",
-        links=len([f for f in mechanism.frames if f.role == "link"]),
-        flexible=len([f for f in mechanism.frames if f.body.flexible and f.body.outline is not None]),
-        springs=len([f for f in mechanism.frames if f.body.flexible and f.body.outline is None]),
-        legs=len({f.leg for f in mechanism.frames if f.leg}),
-        mass=float(sum(float(f.body.mass) for f in mechanism.frames)),
+        links=sum(f.role == "link" for f in frames),
+        flexible=sum(f.body.flexible and f.body.outline is not None for f in frames),
+        springs=sum(f.body.flexible and f.body.outline is None for f in frames),
+        legs=len({f.leg for f in frames if f.leg}),
+        mass=float(sum(float(f.body.mass) for f in frames)),
         coordinates=dict(Counter(c.kind for c in mechanism.coordinates)),
         closures={c.name: (c.joint, len(c.forbidden)) for c in mechanism.closures},
         mobility=tuple(found.sentences()),
@@ -39,10 +40,15 @@ def check(model: Model, at: Mapping[str, float] | None = None, *, assembly: str 
         overconstraint=found.overconstraint,
         rule=choice.rule,
         independent=tuple(model.names[i] for i in choice.independent),
-        pose={c.name: float(x) for c, x in zip(mechanism.coordinates, now, strict=True) if c.kind != "elastic"},
+        pose=_pose(mechanism, values(model, q)),
         units={c.name: c.unit for c in mechanism.coordinates},
         active=tuple(model.names[i] for i in model.active),
         points={name: tuple(float(x) for x in p) for name, p in zip(mechanism.points, points, strict=True)},
         closure_error=float(np.abs(model.residual(q)).max()) if mechanism.closures else 0.0,
         assemblies=tuple(mechanism.start),
     )
+
+
+def _pose(mechanism: Mechanism, now: Array) -> dict[str, float]:
+    """The values of joints and platform."""
+    return {c.name: float(x) for c, x in zip(mechanism.coordinates, now, strict=True) if c.kind != "elastic"}

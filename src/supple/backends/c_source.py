@@ -182,8 +182,7 @@ def _statements(f: Function, sign: Signature, names: Names) -> Iterator[Statemen
     text = {x: f"{sign.inputs[key]}[{i}]" for key, a in f.inputs.items() for i, x in enumerate(a.ravel())}
     local: dict[Expr, str] = {}
     targets = _targets(f, sign)
-    inner = {a for n in f.nodes if n.op != "symbol" for a in n.args if isinstance(a, Expr)}
-    present = {(n.op, n.args[0]): n for n in f.nodes if n.op in _PARTNER}
+    inner, partners = _operands(f), _partners(f)
     minus = {n.args[0]: f"minus_{n.label}" for n in f.nodes if n.op == "neg" and n.label}
 
     def reads(*operands: Scalar) -> tuple[str, ...]:
@@ -201,7 +200,7 @@ def _statements(f: Function, sign: Signature, names: Names) -> Iterator[Statemen
         return local[node]
 
     for serial, node in enumerate(f.nodes):
-        partner = present.get((_PARTNER[node.op], node.args[0])) if node.op in _PARTNER else None
+        partner = partners.get(node)
         if node.op not in ("symbol", "neg") and node not in local:
             value, used = _value(node, operand), reads(*node.args)
             if partner is not None:
@@ -218,6 +217,17 @@ def _statements(f: Function, sign: Signature, names: Names) -> Iterator[Statemen
             yield Statement(f"{target} = {operand(node, alone=True)};", (), reads(node))
     for target, constant in _constants(f, sign):
         yield Statement(f"{target} = fill({literal(constant)});", (), ())
+
+
+def _operands(f: Function) -> set[Expr]:
+    """Nodes that others are made of."""
+    return {a for n in f.nodes if n.op != "symbol" for a in n.args if isinstance(a, Expr)}
+
+
+def _partners(f: Function) -> dict[Expr, Expr]:
+    """The cosine of every sine whose argument has both, and the other way round."""
+    present = {(n.op, n.args[0]): n for n in f.nodes if n.op in _PARTNER}
+    return {n: present[_PARTNER[op], x] for (op, x), n in present.items() if (_PARTNER[op], x) in present}
 
 
 def _bare(x: Expr) -> Expr:

@@ -6,6 +6,7 @@ so wide graphs (many legs, many elements) and wide batches are both fast. Works 
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -47,8 +48,7 @@ class Schedule:
 
 def schedule(f: Function) -> Schedule:
     """The order of evaluation of f, widest steps possible."""
-    row: dict[Scalar, int] = {}
-    level: dict[Expr, int] = {}
+    row: dict[Expr, int] = {}
     used = {n for n in f.nodes if n.op == "symbol"}
     inputs = []
     for name, array in f.inputs.items():
@@ -56,43 +56,44 @@ def schedule(f: Function) -> Schedule:
         start = len(row)
         for i in flat:
             row[array.ravel()[i]] = len(row)
-        inputs.append((name, np.array(flat, dtype=np.intp), np.arange(start, len(row), dtype=np.intp)))
+        inputs.append((name, _rows(flat), np.arange(start, len(row), dtype=np.intp)))
+    constants = {x: len(row) + k for k, x in enumerate(_constants(f))}
 
-    constants: dict[Any, int] = {}
-    operations = [n for n in f.nodes if n.op != "symbol"]
-    operands = [a for n in operations for a in n.args]
-    for x in [*operands, *f.output_scalars()]:
-        if not isinstance(x, Expr) and x not in constants:
-            constants[x] = len(row) + len(constants)
+    def rows(operands: Iterable[Scalar]) -> Rows:
+        return _rows(row[x] if isinstance(x, Expr) else constants[x] for x in operands)
+
     next_row = len(row) + len(constants)
-
-    groups: dict[tuple[int, str], list[Expr]] = {}
-    for node in operations:
-        depth = 1 + max((level.get(a, 0) for a in node.args if isinstance(a, Expr)), default=0)
-        level[node] = depth
-        groups.setdefault((depth, node.op), []).append(node)
     steps = []
-    for (_, op), nodes in sorted(groups.items(), key=lambda item: item[0][0]):
-        for k, node in enumerate(nodes):
-            row[node] = next_row + k
-        operand_rows = [
-            np.array([row[n.args[i]] if isinstance(n.args[i], Expr) else constants[n.args[i]] for n in nodes], dtype=np.intp)
-            for i in range(len(nodes[0].args))
-        ]
-        second = operand_rows[1] if len(operand_rows) > 1 else None
-        steps.append(Step(op, next_row, next_row + len(nodes), operand_rows[0], second))
+    for op, nodes in _groups(f):
+        row.update((node, next_row + k) for k, node in enumerate(nodes))
+        first, *second = (rows(n.args[i] for n in nodes) for i in range(len(nodes[0].args)))
+        steps.append(Step(op, next_row, next_row + len(nodes), first, second[0] if second else None))
         next_row += len(nodes)
-
-    outputs = tuple(
-        (
-            name,
-            array.shape,
-            np.array([row[x] if isinstance(x, Expr) else constants[x] for x in array.ravel()], dtype=np.intp),
-        )
-        for name, array in f.outputs.items()
-    )
-    fixed = (np.array(list(constants.values()), dtype=np.intp), np.array([float(c) for c in constants]))
+    outputs = tuple((name, array.shape, rows(array.ravel())) for name, array in f.outputs.items())
+    fixed = (_rows(constants.values()), np.array([float(c) for c in constants]))
     return Schedule(next_row, tuple(inputs), fixed, tuple(steps), outputs)
+
+
+def _rows(numbers: Iterable[int]) -> Rows:
+    return np.array(list(numbers), dtype=np.intp)
+
+
+def _constants(f: Function) -> list[Any]:
+    """The numbers among operands and outputs, each once."""
+    operands = [a for n in f.nodes if n.op != "symbol" for a in n.args]
+    return list(dict.fromkeys(x for x in [*operands, *f.output_scalars()] if not isinstance(x, Expr)))
+
+
+def _groups(f: Function) -> list[tuple[str, list[Expr]]]:
+    """Operations of the same kind and depth, the shallow ones first."""
+    level: dict[Expr, int] = {}
+    groups: dict[tuple[int, str], list[Expr]] = {}
+    for node in f.nodes:
+        if node.op != "symbol":
+            depth = 1 + max((level.get(a, 0) for a in node.args if isinstance(a, Expr)), default=0)
+            level[node] = depth
+            groups.setdefault((depth, node.op), []).append(node)
+    return [(op, nodes) for (_, op), nodes in sorted(groups.items(), key=lambda item: item[0][0])]
 
 
 @dataclass(frozen=True)

@@ -118,7 +118,29 @@ def _check_idle(model: Model, q: Array, idle: Mapping[int, float]) -> None:
 
 def held_values(model: Model, at: Mapping[str, float], q: Array) -> dict[int, float]:
     """Velocity index -> value to hold, from what was asked and the home pose."""
-    names, kinds = model.names, {c.name: c.kind for c in model.mechanism.coordinates}
+    _check_asked(model, at)
+    kinds = _kinds(model)
+    asked = {k: float(v) for k, v in at.items()}
+    if any(kinds[n] == "platform" for n in asked):
+        held = _held_platform(model, asked, q)
+    elif all(kinds[n] == "active" for n in asked):
+        home = {n: float(x) for n, x in model.mechanism.home.items()}
+        if any(kinds[n] == "platform" for n in home) and not asked:
+            return held_values(model, {n: x for n, x in home.items() if kinds[n] == "platform"}, q)
+        now = values(model, q)
+        held = {n: home.get(n, float(now[i])) for i, n in enumerate(model.names) if kinds[n] == "active"} | asked
+    else:
+        held = asked
+    return {model.names.index(n): x for n, x in held.items()}
+
+
+def _kinds(model: Model) -> dict[str, str]:
+    return {c.name: c.kind for c in model.mechanism.coordinates}
+
+
+def _check_asked(model: Model, at: Mapping[str, float]) -> None:
+    """A pose is asked for by names of joints, or of the platform."""
+    names, kinds = model.names, _kinds(model)
     for name in at:
         if name not in names:
             close_names = get_close_matches(name, names, n=1)
@@ -127,25 +149,19 @@ def held_values(model: Model, at: Mapping[str, float], q: Array) -> dict[int, fl
             raise SuppleError(f"{model.mechanism.name} has no coordinate {name!r}; {hint}")
         if kinds[name] == "elastic":
             raise SuppleError(f"{name!r} is an elastic coordinate; a pose is given by joints or by the platform")
-    asked = {k: float(v) for k, v in at.items()}
-    platform = [n for n in asked if kinds[n] == "platform"]
-    if platform:
-        others = [n for n in asked if kinds[n] != "platform"]
-        if others:
-            raise SuppleError(
-                f"give either the platform's pose ({platform[0]}, ...) or joint values ({others[0]}, ...), not both"
-            )
-        current = values(model, q)
-        rest = {n: float(current[names.index(n)]) for n in names if kinds[n] == "platform"}
-        rest |= {n: float(v) for n, v in model.mechanism.home.items() if kinds[n] == "platform"}
-        held = _solvable(model, rest | asked, asked)
-        return {names.index(n): x for n, x in held.items()}
-    if all(kinds[n] == "active" for n in asked):
-        home = {n: float(x) for n, x in model.mechanism.home.items()}
-        if any(kinds[n] == "platform" for n in home) and not asked:
-            return held_values(model, {n: x for n, x in home.items() if kinds[n] == "platform"}, q)
-        asked = {n: home.get(n, float(values(model, q)[names.index(n)])) for n in names if kinds[n] == "active"} | asked
-    return {names.index(n): x for n, x in asked.items()}
+
+
+def _held_platform(model: Model, asked: dict[str, float], q: Array) -> dict[str, float]:
+    """The platform coordinates to hold where some are asked for: the others stand as at home, else as they are."""
+    kinds = _kinds(model)
+    others = [n for n in asked if kinds[n] != "platform"]
+    if others:
+        first = next(n for n in asked if kinds[n] == "platform")
+        raise SuppleError(f"give either the platform's pose ({first}, ...) or joint values ({others[0]}, ...), not both")
+    now = values(model, q)
+    rest = {n: float(now[i]) for i, n in enumerate(model.names) if kinds[n] == "platform"}
+    rest |= {n: float(v) for n, v in model.mechanism.home.items() if kinds[n] == "platform"}
+    return _solvable(model, rest | asked, asked)
 
 
 def _solvable(model: Model, whole: dict[str, float], asked: dict[str, float]) -> dict[str, float]:

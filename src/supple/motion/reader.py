@@ -155,10 +155,8 @@ class _Reader:
             path = self.columns(table, self.known, interpolated)
         if self.setting.scope.problems:
             return None
-        still = [n for n in start if path is not None and self.space == "point" and n not in path.names]
-        if still and path is not None:
-            held = Trajectory.held(still, [start[n] for n in still], path.end)
-            path = Trajectory.together([path, held]).only([n for n in self.known if n in {*path.names, *still}])
+        if path is not None and self.space == "point":
+            path = self.with_still_axes(path, start)
         duration = duration or (path.end if path is not None else table.times[-1] if table is not None else None)
         if duration is None:
             self.note("has no path and does not say how long it lasts: add duration: to it")
@@ -166,8 +164,16 @@ class _Reader:
         torques, loads = self.torques(duration, table), self.loads(duration, table)
         if self.setting.scope.problems:
             return None
-        every = [self.whole(t, duration) for t in (path, torques, loads)]
+        every = [t if t is None else t.lasting(duration) for t in (path, torques, loads)]
         return self.finished(start, every, float(duration))
+
+    def with_still_axes(self, path: Trajectory, start: dict[str, float]) -> Trajectory:
+        """The path of a point along all its axes: it keeps its start along those that are not given."""
+        still = [n for n in start if n not in path.names]
+        if not still:
+            return path
+        held = Trajectory.held(still, [start[n] for n in still], path.end)
+        return Trajectory.together([path, held]).only([n for n in self.known if n in {*path.names, *still}])
 
     def finished(self, start: dict[str, float], every: list[Trajectory | None], duration: float) -> Motion | None:
         path, torques, loads = every
@@ -341,33 +347,13 @@ class _Reader:
             return None
         return Trajectory.together(parts)
 
-    def whole(self, made: Trajectory | None, duration: float) -> Trajectory | None:
-        """The trajectory from 0 to the motion's end: cut, or held at its ends."""
-        if made is None:
-            return None
-        parts = [made.cut(max(made.start, 0.0), min(made.end, duration))] if made.start < duration else []
-        if made.start > 0:
-            parts.insert(0, Trajectory.held(made.names, made(made.start)[0], min(made.start, duration)))
-        rest = duration - made.end
-        if rest > 1e-12 * duration:
-            parts.append(Trajectory.held(made.names, made(made.end)[0], rest))
-        joined = Trajectory.joined(parts)
-        return Trajectory(joined.names, np.append(joined.knots[:-1], duration), joined.coefficients, joined.breaks)
-
     # Who drives what -----------------------------------------------------------------------------------------------
 
     def drives(self, path: Trajectory | None, torques: Trajectory | None) -> dict[str, Drive]:
         """How each actuator is driven: as written, else by torque if it has one, else controlled or prescribed."""
         pushed = {n.removeprefix("tau ") for n in torques.names} if torques is not None else set()
         moved = set(path.names) if path is not None and self.space == "joints" else set()
-        chosen: dict[str, Drive] = {}
-        for key, drive in self.written.drive.items():
-            for name in self.setting.expanded(key, self.actuators, "actuator", (*self.path, "drive", key)):
-                chosen[name] = drive
-                if drive == "torque" and name in moved:
-                    self.note(f"{name} has a path and is driven by torque; remove one", "drive", key)
-                if drive == "controlled" and self.written.controller is None:
-                    self.note("there is no controller; add controller: to the motion", "drive", key)
+        chosen = self.written_drives(moved)
         for name in self.actuators:
             follows = "controlled" if self.written.controller is not None else "prescribed"
             idle = self.written.controller is None and (path is None or self.replayed)
@@ -376,6 +362,18 @@ class _Reader:
             if chosen[name] == "prescribed" and name in pushed:
                 self.note(f"the motion of {name} is prescribed, so it cannot have a torque; remove one", "torques")
         return {name: chosen[name] for name in self.actuators}
+
+    def written_drives(self, moved: set[str]) -> dict[str, Drive]:
+        """Drives as the file names them."""
+        chosen: dict[str, Drive] = {}
+        for key, drive in self.written.drive.items():
+            for name in self.setting.expanded(key, self.actuators, "actuator", (*self.path, "drive", key)):
+                chosen[name] = drive
+                if drive == "torque" and name in moved:
+                    self.note(f"{name} has a path and is driven by torque; remove one", "drive", key)
+                if drive == "controlled" and self.written.controller is None:
+                    self.note("there is no controller; add controller: to the motion", "drive", key)
+        return chosen
 
     def controller(self, controlled: list[str]) -> Controller | None:
         written = self.written.controller

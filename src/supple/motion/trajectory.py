@@ -94,6 +94,17 @@ class Trajectory:
         inner = self.knots[(self.knots > start) & (self.knots < end)]
         return self.refined(np.concatenate([[start], inner, [end]]))
 
+    def lasting(self, duration: float) -> Trajectory:
+        """The same signals from 0 to `duration`: cut, or held at their ends."""
+        parts = [self.cut(max(self.start, 0.0), min(self.end, duration))] if self.start < duration else []
+        if self.start > 0:
+            parts.insert(0, Trajectory.held(self.names, self(self.start)[0], min(self.start, duration)))
+        rest = duration - self.end
+        if rest > 1e-12 * duration:
+            parts.append(Trajectory.held(self.names, self(self.end)[0], rest))
+        joined = Trajectory.joined(parts)
+        return Trajectory(joined.names, np.append(joined.knots[:-1], duration), joined.coefficients, joined.breaks)
+
     def refined(self, knots: Array) -> Trajectory:
         """The same signals over other knots, which must include this one's knots inside their span."""
         knots = np.asarray(knots, dtype=float)

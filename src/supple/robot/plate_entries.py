@@ -145,6 +145,15 @@ def _bad_loops(given: Plate) -> Faults:
 
 def _misplaced(given: Plate, figure: Figure) -> Faults:
     """Attachments, masses and stiffeners that are not on the plate."""
+    found = _off_plate(given, figure)
+    for i, (start, end) in enumerate(figure.lines):
+        if np.linalg.norm(end - start) < TOUCH * figure.size:
+            found.append((("stiffeners", i), "begins where it ends; give two different points"))
+    return found or _cut_stiffeners(figure) + _in_no_hole(given, figure)
+
+
+def _off_plate(given: Plate, figure: Figure) -> Faults:
+    """Points that are named in the entry and lie in a hole or outside."""
     places: list[tuple[tuple[Any, ...], Any]] = []
     for name, a in given.attachments.items():
         places += [(("attachments", name, "at"), a.at)] if a.at is not None else []
@@ -154,18 +163,24 @@ def _misplaced(given: Plate, figure: Figure) -> Faults:
         places += [(("stiffeners", i, "from"), rib.start), (("stiffeners", i, "to"), rib.end)]
     places = [(where, p) for where, p in places if all(is_number(x) for x in p)]
     texts = off([[float(x) for x in p] for _, p in places], figure)
-    found = [(where, text) for (where, _), text in zip(places, texts, strict=True) if text]
-    for i, (start, end) in enumerate(figure.lines):
-        if np.linalg.norm(end - start) < TOUCH * figure.size:
-            found.append((("stiffeners", i), "begins where it ends; give two different points"))
-    if found:
-        return found
+    return [(where, text) for (where, _), text in zip(places, texts, strict=True) if text]
+
+
+def _cut_stiffeners(figure: Figure) -> Faults:
+    """Stiffeners that the edge of the plate or of a hole cuts."""
+    found: Faults = []
     for i, line in enumerate(figure.lines):
         hole = crossed(*line, figure)
         if leaves(*line, figure):
             found.append((("stiffeners", i), "leaves the plate between its ends; give the parts one by one"))
         if hole is not None:
             found.append((("stiffeners", i), f"crosses hole {hole} of the list; end it before and begin another behind"))
+    return found
+
+
+def _in_no_hole(given: Plate, figure: Figure) -> Faults:
+    """Attachments to holes that are not there."""
+    found: Faults = []
     for name, attachment in given.attachments.items():
         if attachment.hole is not None and all(is_number(x) for x in attachment.hole):
             p = np.array([[float(x) for x in attachment.hole]])

@@ -14,7 +14,6 @@ from supple.robot.bodies.record import (
     Marker,
     Stretch,
     eye,
-    fixed_marker,
     hat,
     is_zero,
     moved,
@@ -36,31 +35,35 @@ def _closing_joints_absorbed(mechanism: Mechanism) -> Mechanism:
     """A massless link that only carries one revolute joint to a closure: the closure becomes that joint."""
     closures = list(mechanism.closures)
     gone: set[int] = set()
-    used = [a.frame for c in closures for a in (c.first, c.second)] + [a.frame for a in mechanism.points.values()]
-    for index, closure in enumerate(closures):
-        for side in ("first", "second"):
-            anchor: Anchor = getattr(closures[index], side)
-            frame = mechanism.frames[anchor.frame] if anchor.frame >= 0 else None
-            hanging = [f for f in mechanism.frames if f.parent == anchor.frame]
-            if frame is None or any(c.kind == "active" for c in mechanism.coordinates[frame.v]):
-                continue
-            if hanging or used.count(anchor.frame) > 1 or not _massless(frame.body):
-                continue
-            freed = _freed(frame, anchor.marker, closure) if side == "second" else None
-            if freed is None or not is_zero(anchor.marker.position):
-                continue
-            kept = tuple(k for k in closure.forbidden if k != freed)
-            replaced = Anchor(frame.parent, _turned(frame.marker, anchor.marker.rotation))
-            turning = mechanism.coordinates[frame.v.start]
-            closures[index] = replace(
-                closures[index],
-                second=replaced,
-                forbidden=kept,
-                turning=turning,
-                about=frame.marker.rotation @ frame.axis,
-            )
-            gone.add(anchor.frame)
+    for index, closure in enumerate(mechanism.closures):
+        anchor = closure.second
+        freed = _freed_by_link(mechanism, closure)
+        if freed is None:
+            continue
+        frame = mechanism.frames[anchor.frame]
+        closures[index] = replace(
+            closure,
+            second=Anchor(frame.parent, _turned(frame.marker, anchor.marker.rotation)),
+            forbidden=tuple(k for k in closure.forbidden if k != freed),
+            turning=mechanism.coordinates[frame.v.start],
+            about=frame.marker.rotation @ frame.axis,
+        )
+        gone.add(anchor.frame)
     return _without(mechanism, gone, tuple(closures)) if gone else mechanism
+
+
+def _freed_by_link(mechanism: Mechanism, closure: Closure) -> int | None:
+    """The rotation that the closure's second link sets free, if that link is massless and carries nothing else."""
+    anchor = closure.second
+    if anchor.frame < 0:
+        return None
+    frame = mechanism.frames[anchor.frame]
+    anchors = [*(a for c in mechanism.closures for a in (c.first, c.second)), *mechanism.points.values()]
+    busy = sum(a.frame == anchor.frame for a in anchors) > 1 or any(f.parent == anchor.frame for f in mechanism.frames)
+    driven = any(c.kind == "active" for c in mechanism.coordinates[frame.v])
+    if busy or driven or not _massless(frame.body) or not is_zero(anchor.marker.position):
+        return None
+    return _freed(frame, anchor.marker, closure)
 
 
 def _massless(body: Body) -> bool:
@@ -319,96 +322,3 @@ def _with_point(body: Body, marker: Marker, mass: Any, turning: Any) -> Body:
         I_ee=I_ee,
         M_ee=M_ee,
     )
-
-
-# Nodes ------------------------------------------------------------------------------------------------------------------
-
-
-def opened(mechanism: Mechanism) -> Mechanism:
-    """Frames inserted at every node of a flexible body that carries a moving joint or closes a loop.
-
-    A loop that closes on the platform's side keeps its anchor there: legs meet the platform in the platform's axes."""
-    frames = list(mechanism.frames)
-    made: dict[tuple[int, int], int] = {}
-    extra: list[Frame] = []
-
-    def node(parent: int, marker: Marker, like: Frame) -> int:
-        for (owner, _), index in made.items():
-            if (
-                owner == parent
-                and is_zero(extra[index].marker.Phi_d - marker.Phi_d)
-                and is_zero(extra[index].marker.Phi_r - marker.Phi_r)
-                and is_zero(extra[index].marker.position - marker.position)
-            ):
-                return index
-        end = len(extra)
-        extra.append(
-            replace(like, name=f"{like.name}^", parent=parent, marker=marker, motion="fixed", body=Body(), q=slice(0, 0),
-                    v=slice(0, 0), e=slice(0, 0), ev=slice(0, 0), role="node")
-        )  # fmt: skip
-        made[parent, end] = end
-        return end
-
-    pending: dict[int, int] = {}
-    for index, frame in enumerate(frames):
-        if frame.motion != "fixed" and frame.parent >= 0 and _bends(frame.marker):
-            pending[index] = node(frame.parent, frame.marker, frame)
-    closures, whole = [], mechanism.platform_side()
-    moved_anchors: list[tuple[int, str, int]] = []
-    for number, closure in enumerate(mechanism.closures):
-        for side in ("first", "second"):
-            anchor: Anchor = getattr(closure, side)
-            if anchor.frame in whole and closure.turning is None:
-                continue
-            if anchor.frame >= 0 and _bends(anchor.marker):
-                bare = replace(anchor.marker, rotation=eye())
-                moved_anchors.append((number, side, node(anchor.frame, bare, frames[anchor.frame])))
-        closures.append(closure)
-    # number the inserted frames right behind their parents, so that parents stay before children
-    order: list[tuple[str, int]] = []
-    for index in range(len(frames)):
-        order.append(("old", index))
-        order += [("new", k) for k, f in enumerate(extra) if f.parent == index]
-    number_of = {key: i for i, key in enumerate(order)}
-
-    def renumber(old: int) -> int:
-        return -1 if old < 0 else number_of["old", old]
-
-    result = []
-    for kind, index in order:
-        if kind == "new":
-            result.append(replace(extra[index], parent=renumber(extra[index].parent)))
-        elif index in pending:
-            k = pending[index]
-            held = fixed_marker(zeros(3), _from_node(extra[k].marker, frames[index].marker))
-            result.append(replace(frames[index], parent=number_of["new", k], marker=held))
-        else:
-            result.append(replace(frames[index], parent=renumber(frames[index].parent)))
-
-    def anchored(anchor: Anchor) -> Anchor:
-        return Anchor(renumber(anchor.frame), anchor.marker)
-
-    closures = [replace(c, first=anchored(c.first), second=anchored(c.second)) for c in closures]
-    for number, side, k in moved_anchors:
-        old = getattr(mechanism.closures[number], side)
-        at_node = Anchor(number_of["new", k], fixed_marker(zeros(3), _from_node(extra[k].marker, old.marker)))
-        changed = {side: at_node}
-        closures[number] = replace(closures[number], **changed)  # type: ignore[arg-type]
-    return replace(
-        mechanism,
-        frames=tuple(result),
-        closures=tuple(closures),
-        coordinates=tuple(replace(c, frame=renumber(c.frame)) for c in mechanism.coordinates),
-        points={k: anchored(a) for k, a in mechanism.points.items()},
-        platform=None if mechanism.platform is None else renumber(mechanism.platform),
-    )
-
-
-def _bends(marker: Marker) -> bool:
-    """Whether a place moves or turns with the elastic coordinates of its body."""
-    return not (is_zero(marker.Phi_d) and is_zero(marker.Phi_r))
-
-
-def _from_node(node: Marker, marker: Marker) -> Array:
-    """Rotation of a marker in the axes of the frame at its node."""
-    return eye() if is_zero(node.rotation - marker.rotation) else node.rotation.T @ marker.rotation

@@ -102,9 +102,7 @@ class Skeleton:
     def add_joint_coordinates(
         self, index: int, motion: str, name: str, friction: spec.Friction, kind: Kind | None, entry: Entry
     ) -> None:
-        names = [f"{name}.{a}" for a in ("rx", "ry", "rz")] if motion == "spherical" else [name]
-        if motion == "spherical" and kind == "platform":
-            names = ["rx", "ry", "rz"]
+        names = _coordinate_names(motion, name, kind)
         if {name, *names} & {c.name for c in self.coordinates}:
             raise EntryError(f"the coordinate {name!r} exists already; choose another name in q")
         motor = self.actuators.get(name)
@@ -222,6 +220,13 @@ class Skeleton:
         arms = sum(f.link == link and f.role == "arm" for f in self.frames)
         held = self.add_frame(f"{link}~arm{arms + 1}", Anchor(frame, section), entry, link=link, role="arm")
         return Anchor(held, fixed_marker(offset, R))
+
+
+def _coordinate_names(motion: str, name: str, kind: Kind | None) -> list[str]:
+    """The names of a joint's coordinates."""
+    if motion != "spherical":
+        return [name]
+    return ["rx", "ry", "rz"] if kind == "platform" else [f"{name}.{a}" for a in ("rx", "ry", "rz")]
 
 
 def _fraction(x: Any, length: Any) -> Any:

@@ -29,7 +29,7 @@ from supple.model.follow import follow
 from supple.model.model import Model
 from supple.model.posture import posture
 from supple.model.structural import viscous_equivalent
-from supple.motion.description import Motion
+from supple.motion.description import Controller, Motion
 from supple.motion.trajectory import Trajectory
 from supple.robot.bodies.record import is_zero
 from supple.simulation.partition import Partition, coordinate_places, partition, turning
@@ -104,24 +104,17 @@ class Simulator:
         given = [n for n in active if n in given]
         wrench = [f"{point}.{part}" for point in mechanism.points for part in _WRENCH]
         control = motion.controller
-        gains, law = None, 0
-        if control is not None:
-            law = 2 if control.law == "computed_torque" else 1
-            finite = {n: x if np.isfinite(x) else 0.0 for n, x in control.limit.items()}
-            gains = np.array([[c.get(n, 0.0) for c in (control.kp, control.kd, control.ki, finite)] for n in others])
-        tables = [x for x in (self.path, motion.torques, motion.loads) if x is not None]
-        breaks = np.unique(np.concatenate([np.zeros(0), *(x.breaks for x in tables), *(corners(x) for x in tables)]))
         return Drive(
             self.model.gravity,
             given=_table(self.path, given) if given else None,
-            reference=_table(self.path, others) if law else None,
+            reference=_table(self.path, others) if control is not None else None,
             torque=_table(motion.torques, [f"tau {n}" for n in others]) if motion.torques is not None else None,
             load=_table(motion.loads, wrench) if motion.loads is not None else None,
-            breaks=breaks,
-            gains=gains,
+            breaks=_breaks([x for x in (self.path, motion.torques, motion.loads) if x is not None]),
+            gains=None if control is None else _gains(control, others),
             sample=0.0 if control is None else control.sample,
             delay=0.0 if control is None else control.delay,
-            control=law,
+            control=0 if control is None else 2 if control.law == "computed_torque" else 1,
         )
 
     def loads_at(self, times: Array) -> Array | None:
@@ -167,6 +160,17 @@ class Simulator:
             tuple(places[i] for i in found.dependent),
             turning(self.model.mechanism, found.free, found.dependent),
         )
+
+
+def _breaks(tables: Sequence[Trajectory]) -> Array:
+    """Times at which a step ends."""
+    return np.unique(np.concatenate([np.zeros(0), *(x.breaks for x in tables), *(corners(x) for x in tables)]))
+
+
+def _gains(control: Controller, names: Sequence[str]) -> Array:
+    """A row (kp, kd, ki, limit) per actuator; a limit of 0 is none."""
+    finite = {n: x if np.isfinite(x) else 0.0 for n, x in control.limit.items()}
+    return np.array([[c.get(n, 0.0) for c in (control.kp, control.kd, control.ki, finite)] for n in names])
 
 
 def simulator(

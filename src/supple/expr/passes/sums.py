@@ -124,11 +124,11 @@ def collect(
     parts: dict[int, Polynomial] = {}
     for i in graph.live():
         part = parts[i] = _polynomial(made, i, parts)
-        inverted = any(p[0] in made.inverses for p in part if len(p) == 1) if len(part) == 1 else False
+        inverted = _is_inverse(made, part)
         if _is_plain(part) and (uses[i] <= divisions or not inverted):
             continue
         once = uses[i] == 1 or (not inverted and inline(part, uses[i]))
-        if once and i not in wanted and len(part) <= _TERMS and all(len(p) <= _FACTORS for p in part):
+        if once and i not in wanted and _is_short(part):
             continue
         sign, atom = made.definition(part)
         parts[i] = {(atom,): sign}
@@ -138,6 +138,16 @@ def collect(
     for name, refs in graph.outputs.items():
         made.outputs[name] = [made.definition(_signed(parts[abs(r)], r)) for r in refs]
     return made
+
+
+def _is_inverse(made: Sums, part: Polynomial) -> bool:
+    """Whether a polynomial is the inverse of an atom, times a number."""
+    return len(part) == 1 and all(len(p) == 1 and p[0] in made.inverses for p in part)
+
+
+def _is_short(part: Polynomial) -> bool:
+    """Whether a polynomial may be flattened in one piece."""
+    return len(part) <= _TERMS and all(len(p) <= _FACTORS for p in part)
 
 
 def _is_plain(part: Polynomial) -> bool:

@@ -15,7 +15,8 @@ from supple.formulations.least_constraint.quadratic import Quadratic
 from supple.formulations.record import Unsupported
 from supple.formulations.tree.friction import friction
 from supple.robot.mechanism import Anchor, Closure, Mechanism
-from supple.robot.simplify import opened, regrouped, simplify
+from supple.robot.nodes import opened
+from supple.robot.simplify import regrouped, simplify
 
 
 class Composite(Closing):

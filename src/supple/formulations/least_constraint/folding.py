@@ -31,7 +31,8 @@ from supple.formulations.tree.friction import friction
 from supple.formulations.tree.kinematics import Kinematics, MarkerMotion, State, state
 from supple.robot.bodies.record import Marker, moved
 from supple.robot.mechanism import Frame, Mechanism
-from supple.robot.simplify import opened, simplify
+from supple.robot.nodes import opened
+from supple.robot.simplify import simplify
 
 
 class Folding:

@@ -17,7 +17,8 @@ from supple.formulations.least_constraint.solution import Solution
 from supple.formulations.record import Unsupported
 from supple.formulations.tree.identical_legs import Varying, leg_frames, leg_template
 from supple.robot.mechanism import Frame, Mechanism
-from supple.robot.simplify import opened, simplify
+from supple.robot.nodes import opened
+from supple.robot.simplify import simplify
 
 
 def leg_program(mechanism: Mechanism, forward: bool, damped: bool = False) -> Program:

@@ -12,7 +12,7 @@ z; and over the mass `shortened_first` (T x 3), `shortened_dyad` (T x 3 x 3), `s
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -87,7 +87,7 @@ def _second_from(
     shortening: list[tuple[Shortening, ...]] = [()] * attachments
     if "shortened_G" in data:
         count = len(data["shortened_G"])
-        shapes = {name: (count, *(n if isinstance(k, str) else k for k in wanted)) for name, wanted in _SECOND.items()}
+        shapes = {name: (count, *_sized(wanted, n)) for name, wanted in _SECOND.items()}
         parts = {name: _numbers(data, f"shortened_{name}", shape, file) for name, shape in shapes.items()}
         shortened = [Shortened(**{name: part[t] for name, part in parts.items()}) for t in range(count)]
     if "shortening" in data:
@@ -135,23 +135,16 @@ def body_from(data: Mapping[str, Array], file: str) -> tuple[Body, dict[str, Mar
     if not is_body(data):
         raise SuppleError(f"{file}: is no body written by supple")
     try:
-        coordinates = tuple(str(x) for x in data["coordinates"])
+        coordinates = _texts(data, "coordinates")
         n = len(coordinates)
-        fields: dict[str, Any] = {}
-        for name, wanted in _SHAPES.items():
-            shape = tuple(n if isinstance(k, str) else k for k in wanted)
-            fields[name] = _numbers(data, name, shape, file)
-        names = [str(x) for x in data["names"]]
+        fields: dict[str, Any] = {name: _numbers(data, name, _sized(shape, n), file) for name, shape in _SHAPES.items()}
+        names = _texts(data, "names")
         a = len(names)
         positions, rotations = _numbers(data, "positions", (a, 3), file), _numbers(data, "rotations", (a, 3, 3), file)
         Phi_d, Phi_r = (_numbers(data, k, (a, 3, n), file) for k in ("Phi_d", "Phi_r"))
-        drawn = len(data["outline_position"])
-        outline = Outline(
-            _numbers(data, "outline_position", (drawn, 3), file), _numbers(data, "outline_Phi_d", (drawn, 3, n), file),
-            tuple(int(k) for k in np.ravel(data.get("outline_breaks", ())) if 0 < k < drawn),
-        )  # fmt: skip
+        outline = _outline_from(data, n, file)
         shortened, shortening = _second_from(data, n, a, file)
-        units = tuple(str(x) for x in data["units"])
+        units = _texts(data, "units")
         mass = float(data["mass"])
     except KeyError as error:
         raise SuppleError(f"{file}: has no array {error}") from error
@@ -160,7 +153,7 @@ def body_from(data: Mapping[str, Array], file: str) -> tuple[Body, dict[str, Mar
     if len(units) != n or not np.isfinite(mass) or mass < 0:
         raise SuppleError(f"{file}: needs a unit per coordinate and a mass that is not negative")
     body = Body(
-        mass=mass, **fields, coordinates=coordinates, units=units, shortened=shortened, outline=outline if drawn else None,
+        mass=mass, **fields, coordinates=coordinates, units=units, shortened=shortened, outline=outline,
         stiffens=bool(shortened) or any(shortening) or bool(np.any(data.get("stiffens", 0))),
     )  # fmt: skip
     markers = {k: Marker(positions[i], rotations[i], Phi_d[i], Phi_r[i], shortening[i]) for i, k in enumerate(names)}
@@ -170,7 +163,25 @@ def body_from(data: Mapping[str, Array], file: str) -> tuple[Body, dict[str, Mar
     return body, markers
 
 
-def _names_fault(body: Body, names: list[str]) -> str | None:
+def _texts(data: Mapping[str, Array], name: str) -> tuple[str, ...]:
+    return tuple(str(x) for x in data[name])
+
+
+def _sized(shape: tuple[int | str, ...], n: int) -> tuple[int, ...]:
+    """A shape with the number of coordinates in it."""
+    return tuple(n if isinstance(k, str) else k for k in shape)
+
+
+def _outline_from(data: Mapping[str, Array], n: int, file: str) -> Outline | None:
+    """The outline to draw, if there is one."""
+    drawn = len(data["outline_position"])
+    positions = _numbers(data, "outline_position", (drawn, 3), file)
+    shapes = _numbers(data, "outline_Phi_d", (drawn, 3, n), file)
+    breaks = tuple(int(k) for k in np.ravel(data.get("outline_breaks", ())) if 0 < k < drawn)
+    return Outline(positions, shapes, breaks) if drawn else None
+
+
+def _names_fault(body: Body, names: Sequence[str]) -> str | None:
     for what, texts in (("coordinates", body.coordinates), ("names", names)):
         odd = [t for t in texts if not _NAME.fullmatch(t)]
         if odd or len(set(texts)) != len(texts):
