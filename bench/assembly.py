@@ -1,13 +1,13 @@
 """Random poses of every gallery robot with loops, asked for directly and reached by walks: is it the same assembly?
 
-    python bench/assembly.py [--poses 10000] [ROBOT[:WAY] ...]
+    python bench/assembly.py [--poses 10000] [--skip 0] [ROBOT[:WAY] ...]
 
 Poses are drawn about home and asked for by the actuators, by the platform's pose, or (bricard) by a joint. The judge
 walks there from home in 80 small steps, straight, and round a random corner in steps of other sizes; walks that meet a
 singular pose do not count (`tests/walks.py`). Rigid loops, which flexible robots start from. Poses are asked for in crowds
-(`postures`); ALONE of each crowd are asked for one by one as well (`posture`) and must be the same. Exits with 1 if an
-answer is in another branch than a walk, or another alone. Some milliseconds for each answer, tens to hundreds for a
-refusal: about an hour for all robots and 10,000 poses.
+(`postures`) of CROWD, each drawn anew, the first --skip of them left out; ALONE of each are asked for one by one as well
+(`posture`) and must be the same. Exits with 1 if an answer is in another branch than a walk, or another alone. Some
+milliseconds for each answer, tens to hundreds for a refusal: about an hour for all robots and 10,000 poses.
 """
 
 from __future__ import annotations
@@ -57,20 +57,21 @@ def alone(model: Model, how: Asked, seed: int) -> int:
     return others
 
 
-def crowds(model: Model, how: Asked, poses: int) -> tuple[Verdict, int]:
+def crowds(model: Model, how: Asked, poses: int, skipped: int) -> tuple[Verdict, int]:
     """The verdict on all poses, and how many were answered otherwise alone."""
     sizes = [min(CROWD, poses - k) for k in range(0, poses, CROWD)]
-    found = [judged(model, how, n, call=model.call, seed=1 + k) for k, n in enumerate(sizes)]
+    found = [judged(model, how, n, call=model.call, seed=1 + skipped + k) for k, n in enumerate(sizes)]
     total = Verdict(
         *(sum((getattr(v, f.name) for v in found), start=type(getattr(found[0], f.name))()) for f in fields(Verdict))
     )
-    return total, sum(alone(model, how, 1000 + k) for k in range(len(sizes)))
+    return total, sum(alone(model, how, 1000 + skipped + k) for k in range(len(sizes)))
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("robots", nargs="*", default=gallery())
     parser.add_argument("--poses", type=int, default=10_000)
+    parser.add_argument("--skip", type=int, default=0)
     asked, wrong = parser.parse_args(), 0
     for robot, _, only in (word.partition(":") for word in asked.robots):
         try:
@@ -81,7 +82,7 @@ def main() -> int:
             continue
         for how in (w for w in ways_to_ask(model) if only in ("", w.what)):
             begin = time.process_time()
-            v, others = crowds(model, how, asked.poses)
+            v, others = crowds(model, how, asked.poses, asked.skip)
             wrong += len(v.other) + others
             print(
                 f"{robot:24}{how.what:12}{v.asked:6} asked: {v.same} as the walks, {v.unjudged} answered where no walk got, "

@@ -5,6 +5,7 @@
  * and a complex matrix of the size of F itself.
  */
 #define MOST_ITERATIONS 10
+#define STALLED 1e-5 /* so of many corrections that do not shrink: equations near a pivot that vanishes are less exact */
 #define AT_REST 1e-3 /* s: accelerations times this make the least rates, these the least displacements, errors count by */
 
 SUPPLE_LOCAL const Collocation *table_of(const Sim *z) { return z->method == GAUSS ? &GAUSS_TABLE : &RADAU_TABLE; }
@@ -175,7 +176,7 @@ static int solve_stages(Sim *z, const Drive *d, const Collocation *c, double h, 
         if (iteration > 1 && size > 2.0 * before && size > 1e-6)
             return DIVERGED;
         const double left = smaller(1.0, z->contraction / larger(0.1, 1.0 - z->contraction));
-        const int rounding = iteration > 2 && size > 0.3 * before && size < ROUNDED;
+        const int rounding = iteration > 2 && size > 0.3 * before && size < (iteration > 4 ? STALLED : ROUNDED);
         if (size * left < z->newton || rounding) {
             spend(z, STAGES * (iteration - 1));
             return FINE;
