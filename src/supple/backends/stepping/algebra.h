@@ -61,7 +61,7 @@ SUPPLE_LOCAL void swap(real *x, int i, int j)
 }
 
 /* x -= the PANEL columns at c (n apart) times u, in rows from `from` to `to` */
-SUPPLE_LOCAL void subtract(const real *c, int n, const real *u, int from, int to, real *restrict x)
+SUPPLE_LOCAL SUPPLE_WIDE void subtract(const real *c, int n, const real *u, int from, int to, real *restrict x)
 {
     const real u0 = u[0], u1 = u[1], u2 = u[2], u3 = u[3];
     const real *restrict c0 = c, *restrict c1 = c + n, *restrict c2 = c + 2 * n, *restrict c3 = c + 3 * n;
@@ -70,7 +70,7 @@ SUPPLE_LOCAL void subtract(const real *c, int n, const real *u, int from, int to
 }
 
 /* x -= L x for the columns from k on of the unit lower triangle, PANEL of them */
-SUPPLE_LOCAL void forward(const real *m, int n, int k, real *x)
+SUPPLE_LOCAL SUPPLE_WIDE void forward(const real *m, int n, int k, real *x)
 {
     const real *c = m + k * n;
     real u[PANEL];
@@ -102,7 +102,7 @@ SUPPLE_LOCAL int weightiest(const real *x, int first, int last, const int *live,
 }
 
 /* m (n x n) becomes its LU factors, diagonal inverted; returns smallest / largest pivot, 0 if singular */
-static double factorise(real *m, int *pivot, int n, const int *live)
+static SUPPLE_WIDE double factorise(real *m, int *pivot, int n, const int *live)
 {
     const int width = n < SHORT ? n : PANEL;
     double smallest = HUGE_VAL, largest = 0.0;
@@ -139,7 +139,7 @@ static double factorise(real *m, int *pivot, int n, const int *live)
 }
 
 /* b becomes the solution of m x = b */
-static void solve(const real *m, const int *pivot, int n, real *b)
+static SUPPLE_WIDE void solve(const real *m, const int *pivot, int n, real *b)
 {
     const int whole = n - n % PANEL;
     for (int k = 0; k < n; k++)

@@ -96,7 +96,7 @@ SUPPLE_LOCAL double turned_since(const Sim *z, double h, const Posture *at, real
 /* What a misfit of the accelerations makes of accelerations, rates and positions within a radian of a vibration, relative to
  * their scales. It has the power of the step that the method has less two; what it does to positions changes accelerations
  * by Fx and Fv. */
-static double effect_of(const Sim *z, double h, const real *misfit)
+static SUPPLE_WIDE double effect_of(const Sim *z, double h, const real *misfit)
 {
     real felt[AT_LEAST_ONE(N_FREE)];
     double largest = 0.0;

@@ -2,7 +2,7 @@
 #define SMALL 40 /* unknowns up to which the inverse matrix is quicker than its factors */
 
 /* re + i im (n x n) becomes its LU factors, diagonal inverted; 0 if singular */
-SUPPLE_LOCAL int factorise_complex(real *re, real *im, int *pivot, int n, const int *live)
+SUPPLE_LOCAL SUPPLE_WIDE int factorise_complex(real *re, real *im, int *pivot, int n, const int *live)
 {
     double largest = 0.0;
     for (int k = 0; k < n; k++) {
@@ -45,7 +45,7 @@ SUPPLE_LOCAL int factorise_complex(real *re, real *im, int *pivot, int n, const 
 }
 
 /* br + i bi becomes the solution */
-SUPPLE_LOCAL void solve_complex(const real *re, const real *im, const int *pivot, int n, real *br, real *bi)
+SUPPLE_LOCAL SUPPLE_WIDE void solve_complex(const real *re, const real *im, const int *pivot, int n, real *br, real *bi)
 {
     for (int k = 0; k < n; k++) {
         swap(br, k, pivot[k]);
@@ -97,7 +97,7 @@ SUPPLE_LOCAL void invert_complex(real *re, real *im, const int *pivot)
 }
 
 /* x becomes m x */
-SUPPLE_LOCAL void multiply(const real *m, real *x)
+SUPPLE_LOCAL SUPPLE_WIDE void multiply(const real *m, real *x)
 {
     real sum[AT_LEAST_ONE(N_FREE)];
     for (int i = 0; i < N_FREE; i++)
@@ -108,7 +108,7 @@ SUPPLE_LOCAL void multiply(const real *m, real *x)
     memcpy(x, sum, N_FREE * sizeof(real));
 }
 
-SUPPLE_LOCAL void multiply_complex(const real *re, const real *im, real *x, real *y)
+SUPPLE_LOCAL SUPPLE_WIDE void multiply_complex(const real *re, const real *im, real *x, real *y)
 {
     real r[AT_LEAST_ONE(N_FREE)], m[AT_LEAST_ONE(N_FREE)];
     for (int i = 0; i < N_FREE; i++)
