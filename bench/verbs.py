@@ -1,15 +1,17 @@
-"""Wall time of every verb of the command line on every robot of the gallery, in fresh processes.
+"""Wall and processor time of every verb of the command line on every robot of the gallery, in fresh processes.
 
     python bench/verbs.py [ROBOT ...]                      # this tree
     python bench/verbs.py --beside OTHER/src [ROBOT ...]   # and another tree, in turns, with the ratio
 
-Compiled code is in the cache after the first of two runs; the better one counts.
+Compiled code is in the cache after the first of two runs; the better one counts. Ratios are those of processor times, which
+a busy machine changes least.
 """
 
 from __future__ import annotations
 
 import argparse
 import os
+import resource
 import subprocess
 import sys
 import tempfile
@@ -39,15 +41,17 @@ VERBS = {
 ROUNDS = 2
 
 
-def seconds(source: str, words: list[str], limit: float) -> tuple[float, int]:
-    """Wall time of a command in a fresh process, and its exit code; above the limit it is stopped."""
-    begin = time.perf_counter()
+def seconds(source: str, words: list[str], limit: float) -> tuple[float, float, int]:
+    """Processor and wall time of a command in a fresh process, and its exit code; above the limit it is stopped."""
+    begin, before = time.perf_counter(), resource.getrusage(resource.RUSAGE_CHILDREN)
     try:
         command, place = [sys.executable, "-m", "supple", *words], {**os.environ, "PYTHONPATH": source}
         code = subprocess.run(command, capture_output=True, timeout=limit, env=place).returncode
     except subprocess.TimeoutExpired:
-        return limit, -1
-    return time.perf_counter() - begin, code
+        code = -1
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    used = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+    return used, time.perf_counter() - begin, code
 
 
 def main() -> None:
@@ -62,11 +66,14 @@ def main() -> None:
         for robot in asked.robots:
             for verb in asked.verbs:
                 words = VERBS[verb].format(robot=robot, motion=MOTIONS[robot], folder=folder).split()
-                best = {tree: (float("inf"), 0) for tree in trees}
+                best = {tree: (float("inf"), float("inf"), 0) for tree in trees}
                 for _ in range(ROUNDS):
                     for tree in trees:
                         best[tree] = min(best[tree], seconds(tree, words, asked.limit))
-                shown = "  ".join(f"{s:7.2f} s{'' if code == 0 else f' (exit {code})'}" for s, code in best.values())
+                shown = "  ".join(
+                    f"{wall:7.2f} s, {used:6.2f} s used{'' if code == 0 else f' (exit {code})'}"
+                    for used, wall, code in best.values()
+                )
                 ratio = f"  {best[trees[1]][0] / best[trees[0]][0]:5.2f}x" if asked.beside else ""
                 print(f"{robot:24}{verb:10}{shown}{ratio}", flush=True)
 
