@@ -19,7 +19,7 @@ if TYPE_CHECKING:  # what only some calls need is loaded when they are made
     from supple.backends.native import Native
     from supple.expr.passes import Stage
     from supple.results import Exported
-    from supple.shown import Bodies, CheckShown, ComparisonShown, CountedShown, ModesShown, SimulationShown
+    from supple.shown import Bodies, CheckShown, ComparisonShown, CountedShown, ModesShown, SimulationShown, StiffnessShown
 
 Report = Callable[["Stage"], None]
 At = Mapping[str, Written]  # joint or platform coordinate -> number in SI, or text with a unit
@@ -117,6 +117,27 @@ class Robot(Machine):
         model = self.model(formulation)
         pose = pose_of(model.mechanism, at)
         return shown(modes(model, pose, free=free, count=count, assembly=assembly, loads=loads), ModesShown)
+
+    def stiffness(
+        self,
+        point: str | None = None,
+        at: At | None = None,
+        *,
+        loads: Mapping[str, Sequence[float]] | None = None,
+        assembly: str | None = None,
+    ) -> StiffnessShown:
+        """Compliance and stiffness (6 x 6, forces then moments, base axes, SI) of a named point, and what gives way.
+
+        point: the robot's only one if None. The robot is at rest under weight and loads (as of `modes`), actuators held;
+        those with a `stiffness` in the robot file give way as their servo does.
+
+        >>> supple.Robot("gough_stewart_flexible").stiffness("centre").kinds.keys()
+        dict_keys(['legs', 'joints', 'platform'])
+        """
+        from supple.analyses.stiffness import stiffness
+        from supple.shown import StiffnessShown, shown
+
+        return shown(stiffness(self, point, at, loads=loads, assembly=assembly), StiffnessShown)
 
     def simulate(
         self,

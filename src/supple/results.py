@@ -122,6 +122,52 @@ class Check:
 
 
 @dataclass(frozen=True)
+class Stiffness:
+    """How a named point gives way about an equilibrium: forces then moments against displacements then rotations, in base
+    axes at the point, SI.
+
+    stiffness is not a number in rows and columns of directions in `rigid`; principal holds stiffness (N/m) and direction,
+    softest first; deflection is what weight and loads do (m, rad); links and kinds are shares of the energy that a force or
+    moment in each of the six directions leaves in links, and in legs, joints, platform and drives."""
+
+    robot: str
+    point: str
+    compliance: Array
+    stiffness: Array
+    rigid: tuple[str, ...]
+    principal: tuple[tuple[float, tuple[float, ...]], ...]
+    deflection: Array
+    links: dict[str, Array]
+    kinds: dict[str, Array]
+    pose: dict[str, float]
+    tau: dict[str, float]
+    reactions: dict[str, Array]
+    notices: tuple[str, ...] = ()
+
+    def __repr__(self) -> str:
+        shown = ", ".join(f"{k:.4g}" for k, _ in self.principal)
+        return f"<{self.robot} at {self.point!r}: principal stiffness {shown} N/m>"
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain data for machines."""
+        return {
+            "robot": self.robot,
+            "point": self.point,
+            "stiffness": [_plain(row) for row in self.stiffness],
+            "compliance": [_plain(row) for row in self.compliance],
+            "rigid": list(self.rigid),
+            "principal_stiffness": [{"stiffness": k, "direction": list(axis)} for k, axis in self.principal],
+            "deflection": _plain(self.deflection),
+            "shares": {k: _plain(x) for k, x in self.kinds.items()},
+            "link_shares": {k: _plain(x) for k, x in self.links.items()},
+            "pose": self.pose,
+            "actuator_forces": self.tau,
+            "reactions": {k: _plain(x) for k, x in self.reactions.items()},
+            "notices": list(self.notices),
+        }
+
+
+@dataclass(frozen=True)
 class Counted:
     """What one evaluation of a generated model costs."""
 

@@ -13,7 +13,7 @@ from supple.views.comparison import comparison_figure, comparison_page
 from supple.views.figures import Figure, written
 from supple.views.mode_picture import MOVING, draw_mode, mode_figure
 from supple.views.page import Page, html
-from supple.views.tables import bodies_page, check_page, counts_page, modes_page, simulation_page
+from supple.views.tables import bodies_page, check_page, counts_page, modes_page, simulation_page, stiffness_page
 from supple.views.time_plot import time_figure
 
 if TYPE_CHECKING:
@@ -108,6 +108,13 @@ class ComparisonShown(_Shown, results.Comparison):
         if file is not None:
             made.save(file)
         return made
+
+
+class StiffnessShown(_Shown, results.Stiffness):
+    """How a named point gives way."""
+
+    def _page(self) -> Page:
+        return stiffness_page(self)
 
 
 class CountedShown(_Shown, results.Counted):

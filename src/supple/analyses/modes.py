@@ -15,6 +15,8 @@ from supple.model.equilibrium import Equilibrium, Linear, equilibrium, linearise
 from supple.model.limits import notices
 from supple.model.mobility import check_regular
 from supple.model.model import Model
+from supple.model.participation import by_kind, link_energies, shares
+from supple.model.ports import wrenches_of
 from supple.model.posture import posture
 from supple.results import Drawing, Modes
 
@@ -37,7 +39,7 @@ def modes(
     loads: named point -> wrench (three forces, three moments in base axes)."""
     q = posture(model, at, assembly)
     check_regular(model, q)
-    wrenches = _wrenches(model, loads or {})
+    wrenches = wrenches_of(model, loads or {})
     rest = equilibrium(model, q, w=wrenches)
     linear = linearise(model, rest, free, w=wrenches)
     size = linear.M.shape[0]
@@ -103,19 +105,6 @@ def _decaying(roots: Array) -> Array:
     return (roots.imag >= 0) & (roots.real <= 1e-9 * np.abs(roots).max())
 
 
-def _wrenches(model: Model, loads: Mapping[str, Any]) -> Array:
-    names = list(model.mechanism.points)
-    made = np.zeros((len(names), 6))
-    for name, wrench in loads.items():
-        if name not in names:
-            raise SuppleError(f"{model.mechanism.name} has no point {name!r}; it has: {', '.join(names) or 'none'}")
-        given = np.asarray(wrench, dtype=float).ravel()
-        if given.size not in (3, 6):
-            raise SuppleError(f"the load at {name!r} needs three forces, or three forces and three moments")
-        made[names.index(name), : given.size] = given
-    return made
-
-
 def _record(
     model: Model,
     rest: Equilibrium,
@@ -127,7 +116,8 @@ def _record(
     shapes: Array,
 ) -> Modes:
     mechanism, now = model.mechanism, values(model, rest.q)
-    bodies, kinetic, elastic = _participation(model, rest.q, shapes)
+    bodies, *energies = link_energies(model, rest.q, shapes)
+    kinetic, elastic = map(shares, energies)
     elastic[:, omega == 0] = 0.0  # shares of nothing
     return Modes(
         robot=mechanism.name,
@@ -144,45 +134,12 @@ def _record(
         bodies=bodies,
         kinetic=kinetic,
         elastic=elastic,
-        elastic_by_kind=_by_kind(model, bodies, elastic),
+        elastic_by_kind=by_kind(model, bodies, elastic),
         effective_mass=_effective_mass(model, rest.q, linear, shapes),
         total_mass=float(sum(float(f.body.mass) for f in mechanism.frames)),
         drawing=_drawing(model, rest.q, shapes),
         notices=notices(model, rest.q),
     )
-
-
-def _participation(model: Model, q: Array, shapes: Array) -> tuple[tuple[str, ...], Array, Array]:
-    """Shares of kinetic and elastic energy per link and mode."""
-    frames = model.mechanism.frames
-    links = [f.part for f in frames]
-    names = tuple(dict.fromkeys(links))
-    rows = np.array([names.index(link) for link in links])
-    per_frame = model.call("energy", q=q, v=shapes.T)["kinetic"].T
-    kinetic, elastic = np.zeros((len(names), shapes.shape[1])), np.zeros((len(names), shapes.shape[1]))
-    np.add.at(kinetic, rows, per_frame)
-    np.add.at(elastic, rows, model.strain_energies(q, shapes))
-    return names, _share(kinetic), _share(elastic)
-
-
-def _by_kind(model: Model, bodies: tuple[str, ...], elastic: Array) -> dict[str, Array]:
-    """Shares of elastic energy of the joints' springs, the platform, the legs and the other links, where there are any."""
-    frames, side = model.mechanism.frames, model.mechanism.platform_side()
-    found: dict[str, Array] = {}
-    for name, share in zip(bodies, elastic, strict=True):
-        own = [(j, f) for j, f in enumerate(frames) if f.part == name]
-        if not any(f.body.flexible for _, f in own):
-            continue
-        platform, leg = any(j in side for j, _ in own), any(f.leg for _, f in own)
-        spring = all(f.role == "spring" for _, f in own)
-        kind = "joints" if spring else "platform" if platform else "legs" if leg else "links"
-        found[kind] = found.get(kind, np.zeros_like(share)) + share
-    return {kind: found[kind] for kind in ("legs", "joints", "platform", "links") if kind in found}
-
-
-def _share(x: Array) -> Array:
-    total = x.sum(axis=0)
-    return x / np.where(total > 0, total, 1.0)
 
 
 def _effective_mass(model: Model, q: Array, linear: Linear, shapes: Array) -> dict[str, Array]:

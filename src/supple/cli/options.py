@@ -45,6 +45,22 @@ def checked_seconds(context: click.Context, option: click.Parameter, text: str |
     return seconds(text, option.opts[0])
 
 
+def point_loads(context: click.Context, option: click.Parameter, given: tuple[str, ...]) -> dict[str, list[float]]:
+    """Wrenches by the names of their points."""
+    made: dict[str, list[float]] = {}
+    for item in given:
+        name, equals, text = item.partition("=")
+        wanted = f"--load {item!r} must be POINT=FX,FY,FZ or POINT=FX,FY,FZ,MX,MY,MZ, in N and N m"
+        try:
+            numbers = [float(x) for x in text.split(",")] if equals else []
+        except ValueError as error:
+            raise SuppleError(wanted) from error
+        if len(numbers) not in (3, 6) or not all(map(math.isfinite, numbers)):
+            raise SuppleError(wanted)
+        made[name.strip()] = numbers
+    return made
+
+
 def _allow_outside(context: click.Context, option: click.Parameter, given: bool) -> None:
     from supple.robot.named_files import outside_allowed
 
@@ -68,6 +84,10 @@ set_option = click.option(
 at_option = click.option(
     "--at", "at", multiple=True, callback=named_values, metavar="NAME=VALUE",
     help="Joint value or platform coordinate (x, y, z, rx, ry, rz); SI, or with a unit: --at 'q1=30 deg'.",
+)  # fmt: skip
+load_option = click.option(
+    "--load", "loads", multiple=True, callback=point_loads, metavar="POINT=FX,FY,FZ[,MX,MY,MZ]",
+    help="Wrench at a named point, base axes.",
 )  # fmt: skip
 structural_option = click.option(
     "--structural", type=click.Choice(["viscous", "none"]), default="viscous", show_default=True,

@@ -173,12 +173,15 @@ def _no_equilibrium(model: Model, moves: _Moves | None, f: Array) -> str:
 
 @one_thread
 def linearise(model: Model, at: Equilibrium, free: bool = False, **loads: Any) -> Linear:
-    """The exact linear model about an equilibrium, actuators held or (free) driven by their constant forces."""
+    """The exact linear model about an equilibrium, actuators held (by servos as stiff as the robot file says) or (free)
+    driven by their constant forces."""
     J = model.jacobian(at.q)
-    A = J if free else np.vstack([J, model.held(model.active)])
+    servo = {} if free else model.servos
+    A = J if free else np.vstack([J, model.held([i for i in model.active if i not in servo])])
     Z, _, _ = null_space(A)
     M, D = model.mass(at.q), model.damping(at.q)
     K = model.stiffness(at.q, at.reactions, **loads)
+    K[list(servo), list(servo)] += list(servo.values())
     H = model.loss_stiffness(at.q)
     return Linear(_symmetric(Z.T @ M @ Z), Z.T @ D @ Z, Z.T @ K @ Z, _symmetric(Z.T @ H @ Z), Z, K, M)
 

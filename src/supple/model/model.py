@@ -55,6 +55,12 @@ class Model:
     def names(self) -> list[str]:
         return self.mechanism.names()
 
+    @cached_property
+    def servos(self) -> dict[int, float]:
+        """Stiffness of the servos that hold actuators, by their places in v; those that are rigid are not in it."""
+        coordinates = self.mechanism.coordinates
+        return {int(i): float(coordinates[i].servo) for i in self.active if coordinates[i].servo is not None}
+
     def index(self, name: str) -> int:
         return self.names.index(name)
 

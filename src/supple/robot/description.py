@@ -143,10 +143,12 @@ class Friction(Model):
 
 
 class Actuator(Friction):
-    """A motor: its rotor inertia seen through the gear is inertia * gear^2 at the joint."""
+    """A motor: its rotor inertia seen through the gear is inertia * gear^2 at the joint; a servo that holds it gives way by
+    its stiffness, at the joint, in statics and modes (rigid if not given)."""
 
     inertia: Annotated[Any, Q("inertia or mass", least=0)] = 0
     gear: Annotated[Any, Q("any", above=0)] = 1
+    stiffness: Annotated[Any, Q("translational stiffness or rotational stiffness", above=0)] | None = None
 
 
 STIFFENING = ("second_order", "none")

@@ -21,6 +21,7 @@ FRICTION = {
     "rad": {"viscous": "rotational damping", "coulomb": "torque", "width": "rate"},
     "m": {"viscous": "translational damping", "coulomb": "force", "width": "velocity"},
 }
+SERVO = {"rad": {"stiffness": "rotational stiffness"}, "m": {"stiffness": "translational stiffness"}}
 # entries of a spring's matrices: both axes along, one along and one about, both about
 MATRICES = {
     "stiffness": ("translational stiffness", "force", "rotational stiffness"),
@@ -78,6 +79,7 @@ def _motor(description: Description, entry: Entry, unit: str) -> Iterator[Fault]
     """Friction of the motor, and inertia * gear^2, which must make a mass at a slider and an inertia at a hinge."""
     motor: spec.Actuator = _written(description, entry)
     yield from _misfits(description, entry, motor, FRICTION[unit])
+    yield from _misfits(description, entry, motor, SERVO[unit])
     known = _known(description, entry)
     inertia, gear = (evaluate(x, known) for x in (motor.inertia, motor.gear))
     unwritten = gear.dimension is None and gear.number != 1  # a bare gear may be any number of rad/m

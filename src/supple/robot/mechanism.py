@@ -38,6 +38,7 @@ class Coordinate:
     viscous: Any = 0
     coulomb: Any = 0
     width: Any = 0
+    servo: Any = None  # stiffness at the joint of what holds an actuator; None: rigid
 
 
 @dataclass(frozen=True)

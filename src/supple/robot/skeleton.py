@@ -114,9 +114,10 @@ class Skeleton:
         loads = [x for x in (friction, motor) if x is not None]
         inertia = motor.inertia * motor.gear**2 if motor is not None else 0
         width = next((x.width for x in reversed(loads) if not is_zero(x.coulomb)), 0)
+        servo = motor.stiffness if motor is not None else None
         viscous, coulomb = sum(x.viscous for x in loads), sum(x.coulomb for x in loads)
         for own in names:
-            self.coordinates.append(Coordinate(own, chosen, unit, index, inertia, viscous, coulomb, width))
+            self.coordinates.append(Coordinate(own, chosen, unit, index, inertia, viscous, coulomb, width, servo))
         self.nq += 4 if motion == "spherical" else 1
 
     def add_pieces(self, entry: Entry, frame: int, pieces: list[Piece]) -> None:

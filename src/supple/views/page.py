@@ -12,8 +12,8 @@ from rich.markup import escape
 from rich.table import Table
 
 _LEFT = {
-    "robot", "body", "what", "about", "moves", "bends", "closure", "joint", "point", "coordinate", "signal", "formulation",
-    "expected", "why", "integrates",
+    "robot", "axis", "body", "what", "about", "moves", "bends", "closure", "joint", "point", "coordinate", "signal",
+    "formulation", "expected", "why", "integrates",
 }  # fmt: skip
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from supple.results import Check, Counted, Modes, Simulation
+from supple.results import Check, Counted, Modes, Simulation, Stiffness
 from supple.views.page import Line, Page, Sheet
 
 _FUNCTIONS = ("sin", "cos", "sqrt", "sign")
@@ -92,6 +92,26 @@ def _leading(names: tuple[str, ...], shares: Any, most: int = 3) -> str:
     """The bodies with the largest shares: knee1 62 %, tip 20 %."""
     order = sorted(range(len(names)), key=lambda i: -shares[i])[:most]
     return ", ".join(f"{names[i]} {shares[i]:.0%}" for i in order if shares[i] > 0.05) or "-"
+
+
+def stiffness_page(found: Stiffness) -> Page:
+    """Stiffness of a point, what gives way, and what weight and loads do."""
+    shown = {"x": "N/m", "y": "N/m", "z": "N/m", "rx": "N m/rad", "ry": "N m/rad", "rz": "N m/rad"}
+    kinds = list(found.kinds)
+    rows = []
+    for k, (axis, unit) in enumerate(shown.items()):
+        soft = found.compliance[k, k]
+        give = ("rigid", "-", "-") if axis in found.rigid else (f"{1 / soft:.5g}", unit, f"{found.stiffness[k, k]:.5g}")
+        shares = ["-" if axis in found.rigid else f"{found.kinds[kind][k]:.0%}" for kind in kinds]
+        rows.append((axis, *give, *shares, f"{found.deflection[k]:.3g}"))
+    columns = ("axis", "alone", "unit", "others held", *kinds, "weight, loads")
+    principal = "; ".join(f"{k:.5g} N/m along ({', '.join(f'{x:.3f}' for x in axis)})" for k, axis in found.principal)
+    return [
+        Sheet(columns, rows, f"{found.robot}: stiffness of {found.point}, and what gives way"),
+        Line("", faint="alone: a force alone, free to move otherwise; others held: no other displacement allowed; weight, "
+             "loads: what they do, m or rad"),
+        Line(f"principal stiffness: {principal}"),
+    ]  # fmt: skip
 
 
 def counts_page(counted: Counted) -> Page:

@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
-import math
 from pathlib import Path
 
 import click
 
-from supple.cli.options import assembly_option, at_option, formulation_option, json_option, print_json, remark, set_option
-from supple.errors import SuppleError
+from supple.cli.options import (
+    assembly_option,
+    at_option,
+    formulation_option,
+    json_option,
+    load_option,
+    print_json,
+    remark,
+    set_option,
+)
 
 
 @click.command()
@@ -18,28 +25,20 @@ from supple.errors import SuppleError
 @assembly_option
 @click.option("--free", is_flag=True, help="Actuators free (constant force) instead of held.")
 @click.option("--count", type=click.IntRange(1), default=10, show_default=True, help="How many modes.")
-@click.option(
-    "--load",
-    "loads",
-    multiple=True,
-    metavar="POINT=FX,FY,FZ[,MX,MY,MZ]",
-    help="Wrench at a named point, base axes.",
-)
+@load_option
 @click.option("--plot", type=click.Path(path_type=Path), help="Picture of a mode (.png, .svg, .pdf; .gif moves).")
 @click.option("--mode", type=click.IntRange(1), default=1, show_default=True, help="Which mode --plot draws.")
 @formulation_option
 @json_option
 def modes(
     robot: str, at: dict[str, str], settings: dict[str, str], assembly: str | None, free: bool, count: int,
-    loads: tuple[str, ...], plot: Path | None, mode: int, formulation: str, as_json: bool,
+    loads: dict[str, list[float]], plot: Path | None, mode: int, formulation: str, as_json: bool,
 ) -> None:  # fmt: skip
     """Natural frequencies, damping ratios and mode shapes at a pose."""
     from supple.api import Robot
 
     most = max(count, mode if plot else 1)
-    result = Robot(robot, settings).modes(
-        at, free=free, count=most, assembly=assembly, loads=_loads(loads), formulation=formulation
-    )
+    result = Robot(robot, settings).modes(at, free=free, count=most, assembly=assembly, loads=loads, formulation=formulation)
     if plot is not None:
         from supple.views.mode_picture import draw_mode
 
@@ -54,18 +53,3 @@ def modes(
     print_page(modes_page(result))
     if plot is not None:
         click.echo(f"mode {mode} drawn in {plot}")
-
-
-def _loads(given: tuple[str, ...]) -> dict[str, list[float]]:
-    made: dict[str, list[float]] = {}
-    for item in given:
-        name, equals, text = item.partition("=")
-        wanted = f"--load {item!r} must be POINT=FX,FY,FZ or POINT=FX,FY,FZ,MX,MY,MZ, in N and N m"
-        try:
-            numbers = [float(x) for x in text.split(",")] if equals else []
-        except ValueError as error:
-            raise SuppleError(wanted) from error
-        if len(numbers) not in (3, 6) or not all(map(math.isfinite, numbers)):
-            raise SuppleError(wanted)
-        made[name.strip()] = numbers
-    return made
