@@ -39,7 +39,7 @@ class Compiled(Model):
 
     def function(self, name: str) -> Any:
         if name in ("closure", "closure_gradient") and name not in self._loaded:
-            self._loaded[name] = native(getattr(self.equations, name))  # type: ignore[assignment]
+            self._loaded[name] = native(getattr(self.equations, name), lanes=8)  # type: ignore[assignment]
         return super().function(name)
 
 

@@ -86,27 +86,30 @@ class Crowd:
     def walk(self, q: Array, begin: Array, goal: Array, steps: int) -> tuple[Array, Array]:
         """Postures at the goals (or where walks were given up), and which of the walks met no singular pose."""
         good, q = np.ones(len(q), dtype=bool), q.copy()
-        sign, size = volume(self.gradient(q, self.free))
+        J = self.gradient(q, self.free)
+        sign, size = volume(J)
         for k in range(steps):
             live = np.flatnonzero(good)
             if not live.size:
                 break
             now = begin[live] + (goal - begin)[live] * (k + 1) / steps
-            made, fine = self.step(q[live], now)
-            new_sign, new_size = volume(self.gradient(made, self.free))
+            made, fine = self.step(q[live], J[live], now)
+            new = self.gradient(made, self.free)
+            new_sign, new_size = volume(new)
             fine &= (new_sign == sign[live]) & (np.abs(new_size - size[live]) < np.log(2.0))
             q[live[fine]], sign[live[fine]], size[live[fine]] = made[fine], new_sign[fine], new_size[fine]
+            J[live[fine]] = new[fine]
             good[live[~fine]] = False
         return q, good
 
-    def step(self, q: Array, y: Array) -> tuple[Array, Array]:
+    def step(self, q: Array, J: Array, y: Array) -> tuple[Array, Array]:
         """Each posture with its held coordinates at new values, and whether Newton's method went a short way."""
         made = self.placed(q, y)
-        first = solved(self.gradient(q, self.free), self.call("closure", q=made)["residual"])
+        first = solved(J, self.call("closure", q=made)["residual"])
         made = self.moved(made, -first)
-        more = np.zeros(len(q))
+        more, inverse = np.zeros(len(q)), inverted(self.gradient(made, self.free))
         for _ in range(4):
-            correction = solved(self.gradient(made, self.free), self.call("closure", q=made)["residual"])
+            correction = np.einsum("bji,bi->bj", inverse, self.call("closure", q=made)["residual"])
             made = self.moved(made, -correction)
             more += np.abs(correction).max(axis=1)
         shut = np.abs(self.call("closure", q=made)["residual"]).max(axis=1) < 1e-9
@@ -115,9 +118,18 @@ class Crowd:
 
 def solved(J: Array, residual: Array) -> Array:
     """Least squares of every one of a stack."""
+    return np.linalg.solve(*_normal(J, np.einsum("bij,bi->bj", J, residual)[..., None]))[..., 0]
+
+
+def inverted(J: Array) -> Array:
+    """What gives least squares, of every one of a stack."""
+    return np.linalg.solve(*_normal(J, np.swapaxes(J, 1, 2)))
+
+
+def _normal(J: Array, right: Array) -> tuple[Array, Array]:
     normal = np.swapaxes(J, 1, 2) @ J
     small = 1e-15 * np.trace(normal, axis1=1, axis2=2)[:, None, None] * np.eye(J.shape[2])
-    return np.linalg.solve(normal + small, np.einsum("bij,bi->bj", J, residual)[..., None])[..., 0]
+    return normal + small, right
 
 
 def volume(J: Array) -> tuple[Array, Array]:
