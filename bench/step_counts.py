@@ -29,7 +29,7 @@ NAMES = (
     "near-singular: pacdrive, fall to 1 s",
     "surgiscope, pick_and_place",
 )
-MOST = 300_000
+MOST = 600_000
 ROUGH = 0.02
 Curve = list[tuple[int, float]]  # steps, error
 

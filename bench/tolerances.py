@@ -37,6 +37,7 @@ BARS = {"positions": 1e-3, "accelerations": 2e-2, "forces": 2e-2}
 DECADES = (1e-3, 1e-4, 1e-5, 1e-6, 1e-7)
 FINE = Settings("gauss", tolerance=1e-9, cutoff=0.0)
 NOISE = 3.0  # errors within this many times the reference's own need not fall any more
+ROUNDED = 1e-9  # nor those of rounding
 
 ARM = """
 name: two_link_arm
@@ -216,7 +217,7 @@ def judge(case: Case) -> tuple[list[str], list[str]]:
         own, now = errors(rough, true), errors(usual, true)
         others = [errors(run(made, Settings(tolerance=t, cutoff=case.cutoff)), true)["accelerations"] for t in DECADES]
     missed = [f"{case.name}: {k} {x:.2%}" for k, x in now.items() if not x < BARS[k]]
-    least = NOISE * own["accelerations"]
+    least = max(NOISE * own["accelerations"], ROUNDED)
     if any(not b < max(a, least) for a, b in pairwise(others)):
         missed.append(f"{case.name}: not monotone")
     cells = [f"{100 * now[k]:.2g} %" if k in now else "" for k in BARS]
