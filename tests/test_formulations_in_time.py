@@ -59,7 +59,7 @@ def steady(*values: float) -> Table:
 
 
 def begun(made: Plant, model: Model, q: Array, v: Array, tau: Array, w: Array) -> tuple[Stepper, State, Drive]:
-    """The first evaluation in C at a state; its accelerations are in state["f"]."""
+    """The first evaluation in C at a state; its accelerations are in state["now.free_a"]."""
     stepper = Stepper(made)
     drive = Drive(model.gravity, torque=steady(*tau), load=steady(*w.ravel()))
     state = stepper.start(Settings(method="dormand_prince", step=1e-4), drive, 0.0, q, v)
@@ -95,7 +95,7 @@ def test_accelerations_with_open_loops(name: str, formulation: str, loops: str) 
     force[model.active] += tau
     whole = np.block([[model.mass(q), -J.T], [J, np.zeros((len(J), len(J)))]])
     true = np.linalg.solve(whole, np.concatenate([force, -model.closure_bias(q, v)[rows] - pull]))[: model.nv]
-    assert np.abs(state["f"] - true).max() < 1e-8 * np.abs(true).max()
+    assert np.abs(state["now.free_a"] - true).max() < 1e-8 * np.abs(true).max()
 
 
 @pytest.mark.parametrize("formulation", ["lagrange", "scdd"])
@@ -106,8 +106,8 @@ def test_damping_between_chains(formulation: str) -> None:
     elastic = model.mechanism.indices("elastic")
     D = np.zeros((model.nv, model.nv))
     D[np.ix_(elastic, elastic)] = [[300.0, -120.0], [-120.0, 200.0]]
-    free = begun(made(model, q, "exact"), model, q, v, tau, w)[1]["f"]
-    found = begun(made(model.damped(D), q, "exact"), model, q, v, tau, w)[1]["f"]
+    free = begun(made(model, q, "exact"), model, q, v, tau, w)[1]["now.free_a"]
+    found = begun(made(model.damped(D), q, "exact"), model, q, v, tau, w)[1]["now.free_a"]
     J = model.jacobian(q)
     whole = np.block([[model.mass(q), -J.T], [J, np.zeros((len(J), len(J)))]])
     change = np.linalg.solve(whole, np.concatenate([-D @ v, np.zeros(len(J))]))[: model.nv]
@@ -131,7 +131,7 @@ def test_forces_of_prescribed_actuators(formulation: str, loops: str) -> None:
     now = stepper.start(Settings(method="dormand_prince", step=1e-4), drive, 0.0, state.q, state.v)
     assert stepper.begin(now, drive) == "fine"
     a = np.zeros(model.nv)
-    a[[p.v for p in own.free]] = now["f"]
+    a[[p.v for p in own.free]] = now["now.free_a"]
     a[own.given[0].v] = 5.0
     true = ne.inverse(state.q, state.v, a[ne.active])
     assert a == pytest.approx(true.a, rel=1e-8, abs=1e-6)
@@ -150,7 +150,7 @@ def test_as_printed_is_the_function_of_the_printed_equations() -> None:
     given = {"tau": tau, "w": w, "g": model.gravity}
     exact = model.forward(state.q, state.v, tau, w=w)
     unloaded = model.forward(state.q, state.v, tau)
-    assert now["f"] == pytest.approx(exact.a, rel=1e-8, abs=1e-8)  # it starts with the right forces
+    assert now["now.free_a"] == pytest.approx(exact.a, rel=1e-8, abs=1e-8)  # it starts with the right forces
     assert np.abs(exact.a - unloaded.a).max() > 1.0
     lam = _late(model, state.q, exact.reactions, w)
     found = f(q=state.q, v=state.v, lam=lam, **given)
@@ -203,8 +203,8 @@ def test_each_formulation_computes_with_its_own_functions() -> None:
     assert [len(x.free) for x in plants.values()] == [6, 4, 6]
     for name, own in plants.items():
         model = loaded("five_bar_elastic", name)
-        right = begun(own, model, state.q, state.v, tau, w)[1]["f"].copy()
-        wrong = begun(_spoilt(own), model, state.q, state.v, tau, w)[1]["f"]
+        right = begun(own, model, state.q, state.v, tau, w)[1]["now.free_a"].copy()
+        wrong = begun(_spoilt(own), model, state.q, state.v, tau, w)[1]["now.free_a"]
         assert np.abs(wrong - right).max() > 1e-3 * np.abs(right).max(), name
 
 
@@ -230,7 +230,7 @@ def test_equivalent_rigid_links_are_integrated_by_their_own_equations(formulatio
     state = closed_state(model, 4)
     tau, w = np.array([2.0, -3.0]), np.zeros((len(model.mechanism.points), 6))
     own = made(model, state.q, None)
-    found = begun(own, model, state.q, state.v, tau, w)[1]["f"]
+    found = begun(own, model, state.q, state.v, tau, w)[1]["now.free_a"]
     free = [p.v for p in own.free]
     true = model.forward(state.q, state.v, tau).a[free]
     assert np.abs(found - true).max() < 1e-8 * np.abs(true).max()
@@ -332,7 +332,7 @@ def test_platforms_are_eliminated_in_time_too() -> None:
     assert own.accelerations is not None and own.tree is None
     true = loaded("gough_stewart_flexible", "newton_euler", True).forward(q, np.zeros(model.nv), np.full(6, 3.0))
     state = begun(own, model, q, np.zeros(model.nv), np.full(6, 3.0), np.zeros((len(model.mechanism.points), 6)))[1]
-    assert state["f"] == pytest.approx(true.a[[p.v for p in own.free]], rel=1e-8)
+    assert state["now.free_a"] == pytest.approx(true.a[[p.v for p in own.free]], rel=1e-8)
     with pytest.raises(SuppleError, match="all prescribed or all driven by forces; use newton_euler"):
         plant(model, q, [model.names[model.active[0]]])
 

@@ -114,8 +114,8 @@ def test_a_heavy_top_follows_eulers_equations(method: str, file: Callable[[str],
     state = stepper.start(Settings(method, tolerance=tolerance, every=0.01), made.drive, 0.0, made.runs[0].q, made.runs[0].v)
     assert stepper.begin(state, made.drive) == "fine"
     assert stepper.run(state, made.drive, 1.0, 10**6, 200)[0] == "done"
-    assert abs(np.linalg.norm(state["q"]) - 1) < 1e-14
-    turned = Rotation.from_quat(np.roll(state["q"], -1)).as_matrix()
+    assert abs(np.linalg.norm(state["now.q"]) - 1) < 1e-14
+    turned = Rotation.from_quat(np.roll(state["now.q"], -1)).as_matrix()
     np.testing.assert_allclose(turned, R[-1], atol=1e-9)
 
 
@@ -172,8 +172,8 @@ class Problem:
         state = self.stepper.start(made.scaled(replace(settings, every=end)), made.drive, 0.0, run.q, run.v)
         assert self.stepper.begin(state, made.drive) == "fine"
         assert self.stepper.run(state, made.drive, end, 10**7, 10)[0] == "done"
-        q = Rotation.from_quat(np.roll(state["q"], -1)).as_matrix().ravel() if self.name == "top" else state["q"]
-        return np.concatenate([q, state["v"]])
+        q = Rotation.from_quat(np.roll(state["now.q"], -1)).as_matrix().ravel() if self.name == "top" else state["now.q"]
+        return np.concatenate([q, state["now.v"]])
 
     def error(self, settings: Settings) -> float:
         return float(np.abs(self.end(settings) - self.true).max())

@@ -9,8 +9,10 @@ from typing import Any, Protocol
 import numpy as np
 
 from supple.backends.stepping.drive import Drive
+from supple.backends.stepping.layout import METHODS
 from supple.backends.stepping.settings import Settings
-from supple.backends.stepping.stepper import METHODS, State, Stepper
+from supple.backends.stepping.state import State
+from supple.backends.stepping.stepper import Stepper
 from supple.errors import SuppleError
 from supple.model import observe
 from supple.model.algebra import Array
@@ -47,7 +49,8 @@ class Group:
     samples: list[Array] = field(default_factory=list)
     outcome: str = "yielded"
     switched: float | None = None  # time of the last change of free coordinates
-    stretches: list[tuple[int, Stepper, Array]] = field(default_factory=list)  # rows with other free coordinates, before
+    # earlier rows, with other free coordinates: up to which, by which stepper, and which coordinates
+    stretches: list[tuple[int, Stepper, dict[str, list[int]]]] = field(default_factory=list)
     kept: tuple[int, int] = (0, 0)  # entries of `samples`, and rows in them, that a checkpoint holds
     begun: float = field(default_factory=clock.perf_counter)
     earlier: float = 0.0  # s of computing before it was resumed
@@ -70,7 +73,7 @@ class Group:
 
     def notes(self) -> Any:
         """What a checkpoint has to know besides state and samples."""
-        made = [[count, stepper.plant.tree is not None, tables.tolist()] for count, stepper, tables in self.stretches]
+        made = [[count, stepper.plant.tree is not None, chosen] for count, stepper, chosen in self.stretches]
         spent = self.earlier + clock.perf_counter() - self.begun
         return {
             "dense": self.stepper.plant.tree is not None, "switched": self.switched, "stretches": made, "spent": spent,
@@ -81,9 +84,9 @@ class Group:
         rows = self.rows
         sides = np.where(rows[:, 0, 0] <= rows[0, 0, 0], 1.0, -1.0)
         parts, first = [], 0
-        for count, stepper, tables in [*self.stretches, (len(rows), self.stepper, self.state["tables"])]:
-            part, then = slice(first, count), State(stepper)
-            then["live"], then["parameters"], then["tables"] = self.state["live"], self.state["parameters"], tables
+        for count, stepper, chosen in [*self.stretches, (len(rows), self.stepper, self.state.chosen)]:
+            part, then = slice(first, count), State(stepper.layout)
+            then["live"], then["parameters"], then.chosen = self.state["live"], self.state["parameters"], chosen
             parts.append(stepper.observe(then, drive, rows[part], sides[part]))
             first = count
         q, v, a = (np.concatenate([p[k] for p in parts]) for k in range(3))
@@ -100,7 +103,7 @@ def groups_of(simulator: Simulator, settings: Settings, kept: Keeper | None) -> 
         runs = tuple(min(first + k, count - 1) for k in range(lanes))
         found = kept.kept(number) if kept is not None else None
         if found is not None:
-            groups.append(_resumed(simulator, settings, Group(number, runs, stepper, State(stepper)), *found))
+            groups.append(_resumed(simulator, settings, Group(number, runs, stepper, State(stepper.layout)), *found))
         else:
             groups.append(group_at_start(simulator, settings, number, runs))
     return groups
@@ -111,12 +114,12 @@ def _resumed(simulator: Simulator, settings: Settings, group: Group, state: byte
     lanes = group.stepper.lanes
     if notes["dense"]:
         group.stepper = simulator.stepper(lanes, dense=True)
-    if len(state) != group.stepper.size:
+    if len(state) != group.stepper.layout.size:
         raise SuppleError("the checkpoint was made by another version of supple; start again without --resume")
-    group.state, group.samples, group.kept = State(group.stepper, state), [samples], (1, len(samples))
+    group.state, group.samples, group.kept = State(group.stepper.layout, state), [samples], (1, len(samples))
     group.switched, group.earlier = notes.get("switched"), notes.get("spent", 0.0)
-    for count, dense, tables in notes["stretches"]:
-        group.stretches.append((count, simulator.stepper(lanes, dense=dense), np.array(tables)))
+    for count, dense, chosen in notes["stretches"]:
+        group.stretches.append((count, simulator.stepper(lanes, dense=dense), chosen))
     return group
 
 
@@ -132,7 +135,7 @@ def group_at_start(simulator: Simulator, settings: Settings, number: int, runs: 
         raise SuppleError(why_stopped(simulator, group, outcome, 0.0))
     group.samples.append(state.row()[None])
     if not simulator.prescribed:
-        state["conditioning"][2] = min(LEAST, 0.1 * state["conditioning"][0])
+        state["least_conditioning"] = min(LEAST, 0.1 * state["conditioning"][0])
     return group
 
 
@@ -143,10 +146,10 @@ def switch(simulator: Simulator, group: Group, drive: Drive) -> bool:
     state = group.state
     if simulator.prescribed or group.stepper.lanes > 1 or group.stepper.plant.coupled is not None:
         return False
-    q, v = state.lanes("q")[0], state.lanes("v")[0]
-    before = (group.count(), group.stepper, state["tables"].copy())
+    q, v = state.lanes("now.q")[0], state.lanes("now.v")[0]
+    before = (group.count(), group.stepper, state.chosen)
     try:
-        split, free, dependent, turning = simulator.split(q)
+        split, free, dependent, balls = simulator.split(q)
         if group.stepper.plant.tree is None:
             group.stepper = simulator.stepper(1, dense=True)
     except SuppleError:
@@ -154,11 +157,11 @@ def switch(simulator: Simulator, group: Group, drive: Drive) -> bool:
     fresh = group.stepper.start(Settings(), drive, state.t, q, v)
     fresh.take_over(state)
     fresh["rows_ahead"], fresh["parameters"] = state["rows_ahead"], state["parameters"]
-    fresh.choose(free, dependent, split.rows, turning)
+    fresh.choose(free, dependent, split.rows, balls)
     group.state = fresh
     if group.stepper.again(fresh, drive) != "fine" or (group.switched is not None and state.t <= group.switched):
         return False
-    fresh["conditioning"][2] = min(LEAST, 0.1 * fresh["conditioning"][0])
+    fresh["least_conditioning"] = min(LEAST, 0.1 * fresh["conditioning"][0])
     group.switched = state.t
     group.stretches.append(before)
     return True
@@ -167,10 +170,10 @@ def switch(simulator: Simulator, group: Group, drive: Drive) -> bool:
 def why_stopped(simulator: Simulator, group: Group, outcome: str, t: float) -> str:
     """Why a simulation ended early: when, where, and what to do."""
     model = simulator.model
-    values = observe.coordinate_values(model, group.state.lanes("q")[0])
+    values = observe.coordinate_values(model, group.state.lanes("now.q")[0])
     kinds = [c.kind for c in model.mechanism.coordinates]
     wanted = "active" if "active" in kinds else "passive"
     pose = ", ".join(f"{n} = {x:.6g}" for n, k, x in zip(model.names, kinds, values, strict=True) if k == wanted)
-    moving = simulator.motion.controller is None and group.state["method"][0] != METHODS["quasi_static"]
+    moving = simulator.motion.controller is None and METHODS[group.state["settings.method"][0]] != "quasi_static"
     advice = "" if not moving else {"too_small": "; loosen --tol", "diverged": "; try a smaller --step"}.get(outcome, "")
     return f"{model.mechanism.name}: stopped at t = {t:.6g} s, because {_WORDS.get(outcome, outcome)} ({pose}){advice}"

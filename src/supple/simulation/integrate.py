@@ -14,7 +14,7 @@ import numpy as np
 
 from supple.backends.stepping.drive import Drive
 from supple.backends.stepping.plant import Plant
-from supple.backends.stepping.settings import Settings
+from supple.backends.stepping.settings import TIGHTEST, Settings
 from supple.errors import SuppleError
 from supple.model.algebra import Array
 from supple.model.limits import notices
@@ -27,7 +27,6 @@ from supple.simulation.ways import check_method
 PIECE = 0.25  # s of computing between two looks at progress, interruption and checkpoints
 _ROWS = 4096
 NEAR_THE_END = 0.02  # of the duration
-TIGHTEST = 1e-14  # tolerance; accelerations are known no better
 _MASSLESS = 1e-12
 _UNBALANCED = 10.0  # tolerances: the tolerance is that of a radian or a step, the balance that of the whole motion
 
@@ -191,7 +190,7 @@ def _simulation(simulator: Simulator, settings: Settings, groups: list[Group], w
         "steps": sum(c["steps"] for c in counts),
         "rejected_steps": sum(c["rejected"] for c in counts),
         "evaluations": sum(c["evaluations"] for c in counts),
-        "newton_iterations": sum(c["iterations"] for c in counts),
+        "newton_iterations": sum(c["newton_iterations"] for c in counts),
         "jacobians": sum(c["jacobians"] for c in counts),
         "model": _solved(groups[0].stepper.plant),
         "integrated": f"{len(groups[0].stepper.plant.free)} of {simulator.model.nv} coordinates",

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from scipy.linalg import qr
 
-from supple.backends.stepping.plant import Place
+from supple.backends.stepping.plant import Ball, Place
 from supple.errors import SuppleError
 from supple.expr.function import Array
 from supple.model.mobility import best_conditioned, independent_coordinates
@@ -71,9 +71,10 @@ def coordinate_places(mechanism: Mechanism) -> list[Place]:
     return [Place(i, where[i], c.unit == "rad") for i, c in enumerate(mechanism.coordinates)]
 
 
-def turning(mechanism: Mechanism, free: Sequence[int], dependent: Sequence[int]) -> tuple[tuple[int, int, int], ...]:
-    """For every ball joint: its place in q, among the free and among the dependent coordinates (-1: not there)."""
+def ball_joints(mechanism: Mechanism, free: Sequence[int], dependent: Sequence[int]) -> tuple[Ball, ...]:
+    """Every ball joint, with its places."""
     balls = [f for f in mechanism.frames if f.motion == "spherical"]
     return tuple(
-        (f.q.start, *(list(part).index(f.v.start) if f.v.start in part else -1 for part in (free, dependent))) for f in balls
+        Ball(f.q.start, *(list(part).index(f.v.start) if f.v.start in part else -1 for part in (free, dependent)))
+        for f in balls
     )

@@ -19,7 +19,7 @@ from supple.model import observe
 from supple.model.model import Model
 from supple.models import inverse
 from supple.robot.mechanism import Mechanism
-from supple.simulation.partition import Partition, coordinate_places, partition, turning
+from supple.simulation.partition import Partition, ball_joints, coordinate_places, partition
 from supple.simulation.plant_functions import QUICK, check_size, closed_form, loop_functions, power, tree, undamped
 from supple.simulation.ways import coupled
 
@@ -72,7 +72,7 @@ def plant(
         dependent=tuple(places[i] for i in parts.dependent),
         rows=parts.rows,
         torque=tuple(places[i] for i in sorted(active - set(parts.given))),
-        turning=turning(mechanism, parts.free, parts.dependent),
+        balls=ball_joints(mechanism, parts.free, parts.dependent),
         rigid=None if rigid is None else _controlled(mechanism, rigid, rigid_q, parts, controlled),
         loads=6 * len(mechanism.points),
         reach=_reach(model, q),
@@ -138,7 +138,7 @@ def _controlled(
         optimise(plant_function("rigid_inverse", inputs, {"tau": f.outputs["tau"]}), QUICK).function,
         dependent=tuple(places[i] for i in choice.dependent),
         rows=choice.rows,
-        turning=tuple((at, dep) for at, _, dep in turning(own, (), choice.dependent)),
+        balls=ball_joints(own, (), choice.dependent),
         blocks=blocks,
         drives=tuple(places[i] for i in own.indices("active")),
         measured=tuple(outer[i] for i in where),

@@ -23,7 +23,7 @@ def observed(simulator: Simulator, groups: list[Group]) -> tuple[Array, dict[str
         rows = b.rows
         beyond = ((0, len(time) - len(rows)), (0, 0))  # what a run that stopped early did not reach is not a number
         q, v, a = b.observe(simulator.drive)
-        effort = rows[..., 1 + plant.nq + plant.nv :][..., : len(plant.torque)]
+        effort = rows[..., b.stepper.sample["effort"]]
         for k, run in enumerate(dict.fromkeys(b.runs)):
             model, w = simulator.runs[run].model, simulator.loads_at(rows[:, 0, 0])
             tau = observe.actuator_forces(model, q[:, k], v[:, k], a[:, k], w, [p.v for p in plant.given])

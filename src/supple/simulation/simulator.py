@@ -17,6 +17,8 @@ import numpy as np
 
 from supple.backends.compiler import find_compiler
 from supple.backends.stepping.drive import Drive, Table
+from supple.backends.stepping.layout import CONSTANTS
+from supple.backends.stepping.plant import Ball
 from supple.backends.stepping.settings import Settings
 from supple.backends.stepping.stepper import Stepper
 from supple.errors import SuppleError
@@ -32,13 +34,14 @@ from supple.model.structural import viscous_equivalent
 from supple.motion.description import Controller, Motion
 from supple.motion.trajectory import Trajectory
 from supple.robot.bodies.record import is_zero
-from supple.simulation.partition import Partition, coordinate_places, partition, turning
+from supple.simulation.partition import Partition, ball_joints, coordinate_places, partition
 from supple.simulation.plants import plant
 from supple.simulation.starts import Run, Start, started
 from supple.simulation.ways import INDEPENDENT, way_of
 
 _WRENCH = ("fx", "fy", "fz", "mx", "my", "mz")
-_MOST_WAITING = 60  # samples
+_MOST_WAITING = CONSTANTS["MOST_WAITING"][0] - 4  # samples
+_LAWS = {None: "no_controller", "pd": "pid", "pid": "pid", "computed_torque": "computed_torque"}
 _TYPICAL = 0.9  # of the time accelerations of a path are smaller than those that errors are relative to
 _MOST_SAMPLES = 1e8
 _JUMP = 1e-6  # of rates, relative to their peak
@@ -112,9 +115,9 @@ class Simulator:
             load=_table(motion.loads, wrench) if motion.loads is not None else None,
             breaks=_breaks([x for x in (self.path, motion.torques, motion.loads) if x is not None]),
             gains=None if control is None else _gains(control, others),
-            sample=0.0 if control is None else control.sample,
+            sample_time=0.0 if control is None else control.sample,
             delay=0.0 if control is None else control.delay,
-            control=0 if control is None else 2 if control.law == "computed_torque" else 1,
+            controller=_LAWS[control.law if control is not None else None],
         )
 
     def loads_at(self, times: Array) -> Array | None:
@@ -136,13 +139,7 @@ class Simulator:
             self.model.mechanism.coordinates[i].kind for i in partition(self.model, self.runs[0].q, self.prescribed).free
         }
         joints = bool(kinds - {"elastic"})
-        if settings.tolerance == 0.0:
-            usual = {"radau": 1e-6 if joints else 1e-5, "generalised_alpha": 1e-5 if joints else 1e-3}
-            usual |= {"gauss": 1e-8, "dormand_prince": 1e-7, "cvode": 1e-8}
-            settings = replace(settings, tolerance=usual.get(settings.method, 1e-5))
-        if joints and settings.newton == 0.0 and settings.method == "generalised_alpha":
-            # forces out of balance add up in joints that are free, while bodies spring back
-            settings = replace(settings, newton=max(1e-12, 1e-4 * settings.tolerance))
+        settings = settings.suited(joints)
         if self.path is None or not self.path.names:
             return settings
         times = np.linspace(self.path.start, min(self.path.end, self.duration), 1001)
@@ -150,7 +147,7 @@ class Simulator:
         typical = float(np.quantile(sizes, _TYPICAL))  # not the peak, which has no bound where the workspace ends
         return replace(settings, scale=max(settings.scale, typical))
 
-    def split(self, q: Array) -> tuple[Partition, tuple[Any, ...], tuple[Any, ...], tuple[tuple[int, int, int], ...]]:
+    def split(self, q: Array) -> tuple[Partition, tuple[Any, ...], tuple[Any, ...], tuple[Ball, ...]]:
         """The free and dependent coordinates that suit a posture best."""
         found = partition(self.model, q, self.prescribed, pivoted=True)
         places = coordinate_places(self.model.mechanism)
@@ -158,7 +155,7 @@ class Simulator:
             found,
             tuple(places[i] for i in found.free),
             tuple(places[i] for i in found.dependent),
-            turning(self.model.mechanism, found.free, found.dependent),
+            ball_joints(self.model.mechanism, found.free, found.dependent),
         )
 
 

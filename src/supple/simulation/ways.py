@@ -11,7 +11,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from supple.backends.stepping.plant import Coupled, Part, Place, plant_function
+from supple.backends.stepping.plant import Ball, Coupled, Part, Place, plant_function
 from supple.errors import SuppleError
 from supple.expr.derivative import jacobian, push_forward
 from supple.expr.function import Array, Function
@@ -73,15 +73,15 @@ def coupled(
     moved = _movable(model, dependent, free, tied) if way.projected else ()
     return Coupled(
         way.solved, way.about, tuple(rows), way.gain, gap,
-        moved=tuple(places[k] for k in moved), moved_turning=_balls(model, moved),
-        tied=tuple(places[k] for k in tied), tied_turning=_balls(model, tied), parts=parts,
+        moved=tuple(places[k] for k in moved), moved_balls=_balls(model, moved),
+        tied=tuple(places[k] for k in tied), tied_balls=_balls(model, tied), parts=parts,
     )  # fmt: skip
 
 
-def _balls(model: Model, among: Sequence[int]) -> tuple[tuple[int, int], ...]:
-    """Ball joints whose coordinates are all among some: place in q, and of the first among them."""
+def _balls(model: Model, among: Sequence[int]) -> tuple[Ball, ...]:
+    """Ball joints whose coordinates are all among some, which stand as dependent ones."""
     found = [f for f in model.mechanism.frames if f.motion == "spherical" and f.v.start in among]
-    return tuple((f.q.start, list(among).index(f.v.start)) for f in found)
+    return tuple(Ball(f.q.start, -1, list(among).index(f.v.start)) for f in found)
 
 
 def _movable(model: Model, dependent: Sequence[int], free: Sequence[int], tied: Sequence[int]) -> tuple[int, ...]:

@@ -17,7 +17,8 @@ static void chain_models(const Sim *z, const real *q, const real *v, const real 
 {
     for (int k = 0; k < N_CHAINS; k++) {
         const int at = CHAIN_AT[k];
-        CHAIN_MODEL[k](q, v, g, wrench, z->parameters, to->M + k * CHAIN_ROOM, to->c + at, to->load + at, to->J + at * N_ROW);
+        real *M = to->M + k * CHAIN_ROOM, *J = to->J + at * N_ROW;
+        CHAIN_MODEL[k](q, v, g, wrench, z->parameters, M, to->c + at, to->load + at, J);
     }
 #ifdef FURTHER_DAMPING
     real x[FURTHER_DAMPING]; /* forces that velocities of one chain may have on another */
@@ -157,15 +158,15 @@ static void chain_results(const Parts *parts, const real *a, const real *lam, Po
 {
     for (int i = 0; i < N_V; i++)
         if (V_FREE[CHAIN_V[i]] >= 0)
-            p->f[V_FREE[CHAIN_V[i]]] = a[i];
+            p->free_a[V_FREE[CHAIN_V[i]]] = a[i];
     for (int n = 0; n < N_GIVEN; n++) {
         const int i = V_CHAIN[GIVEN_V[n]];
         int k = 0;
         while (CHAIN_AT[k + 1] <= i)
             k++;
-        p->tau[n] = inertia_of(parts, k, i, a) + parts->c[i] - parts->load[i];
+        p->given_effort[n] = inertia_of(parts, k, i, a) + parts->c[i] - parts->load[i];
         for (int r = 0; r < N_LOOP; r++)
-            p->tau[n] -= parts->J[i * N_ROW + LOOP_ROW[r]] * lam[r];
+            p->given_effort[n] -= parts->J[i * N_ROW + LOOP_ROW[r]] * lam[r];
     }
 }
 

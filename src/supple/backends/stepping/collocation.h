@@ -8,7 +8,7 @@
 #define STALLED 1e-5 /* so of many corrections that do not shrink: equations near a pivot that vanishes are less exact */
 #define AT_REST 1e-3 /* s: accelerations times this make the least rates, these the least displacements, errors count by */
 
-SUPPLE_LOCAL const Collocation *table_of(const Sim *z) { return z->method == GAUSS ? &GAUSS_TABLE : &RADAU_TABLE; }
+SUPPLE_LOCAL const Collocation *table_of(const Sim *z) { return z->settings.method == GAUSS ? &GAUSS_TABLE : &RADAU_TABLE; }
 
 /* I - h w Fv - h^2 w^2 Fx for the real eigenvalue w of A and for a - ib of its pair, factorised or inverted */
 static int collocation_matrix(Sim *z, const Collocation *c, double h)
@@ -16,22 +16,22 @@ static int collocation_matrix(Sim *z, const Collocation *c, double h)
     const double v = h * c->own, x = v * v, vr = h * c->re, vi = -h * c->im, xr = vr * vr - vi * vi, xi = 2.0 * vr * vi;
     for (int i = 0; i < N_FREE * N_FREE; i++) {
         const real one = fill(i % (N_FREE + 1) == 0);
-        z->matrix[i] = one - v * z->Fv[i] - x * z->Fx[i];
-        z->turned[0][i] = one - vr * z->Fv[i] - xr * z->Fx[i];
-        z->turned[1][i] = -vi * z->Fv[i] - xi * z->Fx[i];
+        z->newton_matrix[i] = one - v * z->a_by_v[i] - x * z->a_by_x[i];
+        z->complex_matrix[0][i] = one - vr * z->a_by_v[i] - xr * z->a_by_x[i];
+        z->complex_matrix[1][i] = -vi * z->a_by_v[i] - xi * z->a_by_x[i];
     }
-    z->factorised_for = h;
-    z->factorised_by = (int)z->method;
-    z->pairs = 0;
+    z->factorised_step = h;
+    z->factorised_method = (int)z->settings.method;
+    z->n_broyden = 0;
     if (N_FREE == 0)
         return 1;
-    if (!(factorise(z->matrix, z->pivot, N_FREE, z->live) > 0.0))
+    if (!(factorise(z->newton_matrix, z->newton_pivot, N_FREE, z->live) > 0.0))
         return 0;
-    if (!factorise_complex(z->turned[0], z->turned[1], z->turned_pivot, N_FREE, z->live))
+    if (!factorise_complex(z->complex_matrix[0], z->complex_matrix[1], z->complex_pivot, N_FREE, z->live))
         return 0;
 #if N_FREE <= SMALL
-    invert(z->matrix, z->pivot);
-    invert_complex(z->turned[0], z->turned[1], z->turned_pivot);
+    invert(z->newton_matrix, z->newton_pivot);
+    invert_complex(z->complex_matrix[0], z->complex_matrix[1], z->complex_pivot);
 #endif
     return 1;
 }
@@ -44,11 +44,11 @@ static void collocation_solve(const Sim *z, const Collocation *c, real (*r)[AT_L
         for (int i = 0; i < N_FREE; i++)
             w[p][i] = c->back[p][0] * r[0][i] + c->back[p][1] * r[1][i] + c->back[p][2] * r[2][i];
 #if N_FREE <= SMALL
-    multiply(z->matrix, w[0]);
-    multiply_complex(z->turned[0], z->turned[1], w[1], w[2]);
+    multiply(z->newton_matrix, w[0]);
+    multiply_complex(z->complex_matrix[0], z->complex_matrix[1], w[1], w[2]);
 #else
-    solve(z->matrix, z->pivot, N_FREE, w[0]);
-    solve_complex(z->turned[0], z->turned[1], z->turned_pivot, N_FREE, w[1], w[2]);
+    solve(z->newton_matrix, z->newton_pivot, N_FREE, w[0]);
+    solve_complex(z->complex_matrix[0], z->complex_matrix[1], z->complex_pivot, N_FREE, w[1], w[2]);
 #endif
     for (int p = 0; p < STAGES; p++)
         for (int i = 0; i < N_FREE; i++)
@@ -70,12 +70,12 @@ SUPPLE_LOCAL void stage_at(const Sim *z, double h, double c, const double *by_v,
                            real (*F)[AT_LEAST_ONE(N_FREE)], real (*extra)[AT_LEAST_ONE(N_FREE)], real *s, real *u)
 {
     for (int i = 0; i < N_FREE; i++) {
-        const real v = z->now.v[z->free_v[i]];
+        const real v = z->now.v[z->chosen.free_v[i]];
         s[i] = c * h * v + h * h * (by_x[0] * F[0][i] + by_x[1] * F[1][i] + by_x[2] * F[2][i]);
         u[i] = v + h * (by_v[0] * F[0][i] + by_v[1] * F[1][i] + by_v[2] * F[2][i]);
     }
-    for (int k = 0; k < N_TURNING; k++) /* where rates are not those of the displacements */
-        for (int j = z->turning[k][1]; j >= 0 && j < z->turning[k][1] + 3; j++)
+    for (int k = 0; k < N_BALLS; k++) /* where rates are not those of the displacements */
+        for (int j = z->chosen.balls[k].free; j >= 0 && j < z->chosen.balls[k].free + 3; j++)
             s[j] += h * (by_v[0] * extra[0][j] + by_v[1] * extra[1][j] + by_v[2] * extra[2][j]);
 }
 
@@ -83,11 +83,11 @@ SUPPLE_LOCAL void stage_at(const Sim *z, double h, double c, const double *by_v,
 SUPPLE_LOCAL double turned_since(const Sim *z, double h, const Posture *at, real (*extra)[AT_LEAST_ONE(N_FREE)])
 {
     double largest = 0.0;
-    for (int k = 0; k < N_TURNING; k++)
-        for (int j = z->turning[k][1]; j >= 0 && j < z->turning[k][1] + 3; j++)
+    for (int k = 0; k < N_BALLS; k++)
+        for (int j = z->chosen.balls[k].free; j >= 0 && j < z->chosen.balls[k].free + 3; j++)
             for (int p = 0; p < STAGES; p++) {
-                const real now = at[p].rate[j] - at[p].v[z->free_v[j]];
-                largest = larger(largest, size_of(now - extra[p][j], z->live) / (h * z->scale[z->free_unit[j]]));
+                const real now = at[p].free_rate[j] - at[p].v[z->chosen.free_v[j]];
+                largest = larger(largest, size_of(now - extra[p][j], z->live) / (h * z->scale[z->chosen.free_unit[j]]));
                 extra[p][j] = now;
             }
     return largest;
@@ -105,11 +105,11 @@ static SUPPLE_WIDE double effect_of(const Sim *z, double h, const real *misfit)
     for (int j = 0; j < N_FREE; j++) {
         const real by_x = (h * h) * misfit[j], by_v = h * misfit[j];
         for (int i = 0; i < N_FREE; i++)
-            felt[i] += z->Fx[j * N_FREE + i] * by_x + z->Fv[j * N_FREE + i] * by_v;
+            felt[i] += z->a_by_x[j * N_FREE + i] * by_x + z->a_by_v[j * N_FREE + i] * by_v;
     }
     for (int i = 0; i < N_FREE; i++) {
-        const int unit = z->free_unit[i];
-        const double rate = larger(z->speed[unit], AT_REST * z->scale[unit]), size = size_of(misfit[i], z->live);
+        const int unit = z->chosen.free_unit[i];
+        const double rate = larger(z->rate_scale[unit], AT_REST * z->scale[unit]), size = size_of(misfit[i], z->live);
         largest = larger(largest, size_of(felt[i], z->live) / z->scale[unit]);
         largest = larger(largest, h * size / rate);
         largest = larger(largest, h * h * size / larger(z->travel[unit], AT_REST * rate));
@@ -117,7 +117,7 @@ static SUPPLE_WIDE double effect_of(const Sim *z, double h, const real *misfit)
     return largest;
 }
 
-/* The error of a step. What is above the cutoff is sieved out, by its frequency and not by the step, and noted if it counts */
+/* The error of a step. What is above the cutoff is sieved out, by its frequency and not by the step; noted if it counts */
 static double collocation_error(Sim *z, const Collocation *c, double h, real *misfit)
 {
     real fast[AT_LEAST_ONE(N_FREE)];
@@ -125,7 +125,8 @@ static double collocation_error(Sim *z, const Collocation *c, double h, real *mi
     sift(z, misfit);
     for (int i = 0; i < N_FREE; i++)
         fast[i] -= misfit[i];
-    z->missed = z->cutoff > 0.0 && effect_of(z, h, fast) > z->tolerance ? measure(z, fast) / c->misfit : 0.0;
+    const int counts = z->settings.cutoff > 0.0 && effect_of(z, h, fast) > z->settings.tolerance;
+    z->step_cut_off = counts ? measure(z, fast) / c->misfit : 0.0;
     return effect_of(z, h, misfit);
 }
 
@@ -135,11 +136,12 @@ static void extrapolate(const Sim *z, const Collocation *c, double h, real (*F)[
     for (int p = 0; p < STAGES; p++) {
         double weight[STAGES];
         for (int q = 0; q < STAGES; q++)
-            weight[q] = stage_weight(c, q, 1.0 + c->c[p] * h / larger(z->h_last, 1e-30));
+            weight[q] = stage_weight(c, q, 1.0 + c->c[p] * h / larger(z->last_step, 1e-30));
         for (int i = 0; i < N_FREE; i++) {
-            F[p][i] = z->now.f[i];
-            if (z->have_stages && !z->restart)
-                F[p][i] = weight[0] * z->stage[i] + weight[1] * z->stage[N_FREE + i] + weight[2] * z->stage[2 * N_FREE + i];
+            F[p][i] = z->now.free_a[i];
+            if (z->has_stages && !z->starts_anew)
+                F[p][i] = weight[0] * z->stages[i] + weight[1] * z->stages[N_FREE + i]
+                    + weight[2] * z->stages[2 * N_FREE + i];
         }
     }
 }
@@ -158,9 +160,9 @@ static int solve_stages(Sim *z, const Drive *d, const Collocation *c, double h, 
             if (outcome != FINE)
                 return outcome;
             for (int i = 0; i < N_FREE; i++)
-                r[p][i] = at[p].f[i] - F[p][i];
+                r[p][i] = at[p].free_a[i] - F[p][i];
         }
-        z->iterations++;
+        z->newton_iterations++;
         const double turned = turned_since(z, h, at, extra), before = size;
         collocation_solve(z, c, r);
         size = turned;
@@ -177,7 +179,7 @@ static int solve_stages(Sim *z, const Drive *d, const Collocation *c, double h, 
             return DIVERGED;
         const double left = smaller(1.0, z->contraction / larger(0.1, 1.0 - z->contraction));
         const int rounding = iteration > 2 && size > 0.3 * before && size < (iteration > 4 ? STALLED : ROUNDED);
-        if (size * left < z->newton || rounding) {
+        if (size * left < z->settings.newton_tolerance || rounding) {
             spend(z, STAGES * (iteration - 1));
             return FINE;
         }
@@ -195,9 +197,9 @@ static int collocation_step(Sim *z, const Drive *d, double h, Posture *end, doub
     double by_x[STAGES];
     int outcome = FINE;
     refresh(z);
-    if (!z->have_jacobian && (outcome = differentiate(z, d)) != FINE)
+    if (!z->has_jacobian && (outcome = differentiate(z, d)) != FINE)
         return outcome;
-    if ((z->factorised_for != h || z->factorised_by != z->method) && !collocation_matrix(z, c, h))
+    if ((z->factorised_step != h || z->factorised_method != z->settings.method) && !collocation_matrix(z, c, h))
         return DIVERGED;
     extrapolate(z, c, h, F);
     memset(extra, 0, sizeof extra);
@@ -211,25 +213,25 @@ static int collocation_step(Sim *z, const Drive *d, double h, Posture *end, doub
     if (c->c[STAGES - 1] == 1.0) { /* the last stage */
         *end = at[STAGES - 1];
         outcome = place(z, d, z->t + h, z->now.q, s, u, end, a, &loops);
-        memcpy(end->f, F[STAGES - 1], sizeof end->f);
+        memcpy(end->free_a, F[STAGES - 1], sizeof end->free_a);
     } else {
         foresee(z, h, end);
         outcome = evaluate(z, d, z->t + h, z->now.q, s, u, end);
     }
     for (int i = 0; i < N_FREE; i++) {
-        misfit[i] = c->misfit * (z->now.f[i] - c->start[0] * F[0][i] - c->start[1] * F[1][i] - c->start[2] * F[2][i]);
+        misfit[i] = c->misfit * (z->now.free_a[i] - c->start[0] * F[0][i] - c->start[1] * F[1][i] - c->start[2] * F[2][i]);
         for (int q = 0; q < STAGES; q++)
-            z->stage[q * N_FREE + i] = F[q][i];
+            z->stages[q * N_FREE + i] = F[q][i];
     }
     *error = collocation_error(z, c, h, misfit);
     z->step_work = fill(0);
     for (int q = 0; q < STAGES; q++)
         z->step_work += h * c->b[q] * power_of(z, d, z->t + c->c[q] * h, &at[q]);
-    z->have_stages = 0; /* until the step is accepted */
+    z->has_stages = 0; /* until the step is accepted */
     return outcome;
 }
 
-/* displacement, rates and accelerations at a share x of a step: the polynomial through those of stages and ends, integrated */
+/* displacement, rates and accelerations at a share x of a step: the polynomial through stages and ends, integrated */
 SUPPLE_LOCAL void collocation_between(const Sim *z, double h, double x, const Posture *end, real *place, real *rate, real *f)
 {
     const Collocation *c = table_of(z), *gauss = &GAUSS_TABLE;
@@ -252,8 +254,8 @@ SUPPLE_LOCAL void collocation_between(const Sim *z, double h, double x, const Po
                 here[k] *= (x - node[l]) / (node[k] - node[l]);
     }
     for (int i = 0; i < N_FREE; i++) {
-        const real F[5] = {z->now.f[i], z->stage[i], z->stage[N_FREE + i], z->stage[2 * N_FREE + i], end->f[i]};
-        const real v = z->now.v[z->free_v[i]];
+        const real F[5] = {z->now.free_a[i], z->stages[i], z->stages[N_FREE + i], z->stages[2 * N_FREE + i], end->free_a[i]};
+        const real v = z->now.v[z->chosen.free_v[i]];
         place[i] = x * h * v;
         rate[i] = v;
         f[i] = fill(0);

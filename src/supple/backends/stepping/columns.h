@@ -9,7 +9,7 @@
 /* What such a library is told: a moment of a simulation */
 typedef struct {
     double t, look;
-    const int *tables;
+    const Chosen *chosen;
     const double *q, *v, *parameters, *effort, *integral, *control_q;
 } Moment;
 
@@ -21,7 +21,7 @@ static int beside(Sim *z, const Drive *d, const int *first, Posture *p)
     real s[AT_LEAST_ONE(N_FREE)], u[AT_LEAST_ONE(N_FREE)];
     for (int i = 0; i < N_FREE; i++) {
         s[i] = fill(0);
-        u[i] = z->now.v[z->free_v[i]];
+        u[i] = z->now.v[z->chosen.free_v[i]];
     }
     for (int l = 0; l < SUPPLE_LANES; l++)
         if (first[l] >= 0 && first[l] < N_FREE)
@@ -47,15 +47,15 @@ int supple_columns(const Moment *at, const Drive *d, long long first, double *fo
     static SUPPLE_THREAD Sim z;
     static SUPPLE_THREAD Posture p;
     int column[SUPPLE_LANES];
-    memcpy(z.free_v, at->tables, (size_t)((char *)(z.turning + AT_LEAST_ONE(N_TURNING)) - (char *)z.free_v));
+    z.chosen = *at->chosen;
     z.t = at->t;
     z.look = at->look;
     spread_out(z.now.q, at->q, N_Q);
     spread_out(z.now.v, at->v, N_V);
     spread_out(z.parameters, at->parameters, N_P);
-    spread_out(z.effort, at->effort, N_TAU);
-    spread_out(z.integral, at->integral, N_TAU);
-    spread_out(z.control_q, at->control_q, N_CQ);
+    spread_out(z.held_effort, at->effort, N_TAU);
+    spread_out(z.error_integral, at->integral, N_TAU);
+    spread_out(z.rigid_q, at->control_q, N_CQ);
     for (int l = 0; l < SUPPLE_LANES; l++) {
         z.live[l] = 1;
         column[l] = first + l < 2 * N_FREE ? (int)first + l : -1;
@@ -63,11 +63,10 @@ int supple_columns(const Moment *at, const Drive *d, long long first, double *fo
     const int outcome = beside(&z, d, column, &p);
     for (int l = 0; l < SUPPLE_LANES; l++)
         for (int i = 0; i < N_FREE; i++)
-            found[l * N_FREE + i] = SUPPLE_LANE(p.f[i], l);
+            found[l * N_FREE + i] = SUPPLE_LANE(p.free_a[i], l);
     return outcome;
 }
 #else
-#define SIDE_BY_SIDE 8 /* columns of the library with more lanes */
 static Columns *at_once; /* its function, if there is one */
 
 /* Accelerations of the columns from `first` on, -1 is the present; how many they are goes to *count */
@@ -76,7 +75,7 @@ static int some_columns(Sim *z, const Drive *d, int first, real (*found)[AT_LEAS
 #if SUPPLE_LANES == 1
     if (at_once) {
         const Moment at = {
-            z->t, z->look, z->free_v, z->now.q, z->now.v, z->parameters, z->effort, z->integral, z->control_q,
+            z->t, z->look, &z->chosen, z->now.q, z->now.v, z->parameters, z->held_effort, z->error_integral, z->rigid_q,
         };
         *count = SIDE_BY_SIDE;
         z->evaluations += SIDE_BY_SIDE;
@@ -88,7 +87,7 @@ static int some_columns(Sim *z, const Drive *d, int first, real (*found)[AT_LEAS
     for (int l = 0; l < SUPPLE_LANES; l++)
         column[l] = first;
     const int outcome = beside(z, d, column, &there);
-    memcpy(found[0], there.f, sizeof there.f);
+    memcpy(found[0], there.free_a, sizeof there.free_a);
     *count = 1;
     return outcome;
 }

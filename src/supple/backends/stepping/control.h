@@ -2,8 +2,8 @@
 
 #if N_CQ > 0
 #if N_CDEP > 0
-static const Tree RIGID = {N_CQ, N_CV, N_CDEP, N_CROW, N_CALIGNED, N_CTURNING, CBLOCKS, rigid_loops, rigid_rates};
-static const Choice RIGID_CHOICE = {CROW, CDEP_V, CDEP_Q, CTURNING};
+static const Tree RIGID = {N_CQ, N_CV, N_CDEP, N_CROW, N_CALIGNED, N_CBALLS, CBLOCKS, rigid_loops, rigid_rates};
+static const Choice RIGID_CHOICE = {CROW, CDEP_V, CDEP_Q, CBALLS};
 #endif
 
 /* Forces of the rigid robot for accelerations of its actuators, at their measured positions and rates; 0: no posture */
@@ -11,7 +11,7 @@ static int rigid_forces(Sim *z, const Drive *d, const real *x, const real *u, co
 {
     static SUPPLE_THREAD Loops loops;
     real q[N_CQ], v[N_CV], g[3];
-    memcpy(q, z->control_q, sizeof q);
+    memcpy(q, z->rigid_q, sizeof q);
     memset(v, 0, sizeof v);
     for (int k = 0; k < N_DRIVES; k++) {
         q[DRIVE_Q[k]] = x[k];
@@ -24,7 +24,7 @@ static int rigid_forces(Sim *z, const Drive *d, const real *x, const real *u, co
         return 0;
     if (!(follow(&RIGID, &RIGID_CHOICE, z->parameters, z->live, q, v, &loops) > 0.0))
         return 0;
-    memcpy(z->control_q, q, sizeof q);
+    memcpy(z->rigid_q, q, sizeof q);
 #endif
     (void)loops;
     rigid_inverse(q, v, a, g, z->parameters, tau);
@@ -39,10 +39,10 @@ static void controlled(Sim *z, const Drive *d, double t, const Posture *p, real 
     signals_at(&d->reference, t, z->look, x, xd, xdd);
     for (int i = 0; i < N_TAU; i++) {
         const double *gain = d->gains + 4 * i;
-        effort[i] = gain[0] * (x[i] - p->q[TAU_Q[i]]) + gain[1] * (xd[i] - p->v[TAU_V[i]]) + gain[2] * z->integral[i];
+        effort[i] = gain[0] * (x[i] - p->q[TAU_Q[i]]) + gain[1] * (xd[i] - p->v[TAU_V[i]]) + gain[2] * z->error_integral[i];
     }
 #if N_CQ > 0
-    if (d->control == 2) {
+    if (d->controller == COMPUTED_TORQUE) {
         real measured[N_DRIVES], rate[N_DRIVES], a[N_DRIVES], tau[N_DRIVES];
         double place[AT_LEAST_ONE(N_GIVEN)], speed[AT_LEAST_ONE(N_GIVEN)], given[AT_LEAST_ONE(N_GIVEN)];
         signals_at(&d->given, t, z->look, place, speed, given);
@@ -55,7 +55,7 @@ static void controlled(Sim *z, const Drive *d, double t, const Posture *p, real 
         const int known = rigid_forces(z, d, measured, rate, a, tau);
         for (int k = 0; k < N_DRIVES; k++) /* without a posture of the rigid robot the last forces stay */
             if (DRIVE_TAU[k] >= 0)
-                effort[DRIVE_TAU[k]] = known ? tau[k] : z->effort[DRIVE_TAU[k]];
+                effort[DRIVE_TAU[k]] = known ? tau[k] : z->held_effort[DRIVE_TAU[k]];
     }
 #endif
     for (int i = 0; i < N_TAU; i++)
@@ -73,11 +73,11 @@ static void control(Sim *z, const Drive *d, double t, const Posture *p, real *ef
     double x[AT_LEAST_ONE(N_TAU)];
     for (int i = 0; i < N_TAU; i++)
         effort[i] = fill(0);
-    if (N_TAU > 0 && d->control && d->sample == 0.0)
+    if (N_TAU > 0 && d->controller && d->sample_time == 0.0)
         controlled(z, d, t, p, effort);
-    else if (d->control)
+    else if (d->controller)
         for (int i = 0; i < N_TAU; i++)
-            effort[i] = z->effort[i];
+            effort[i] = z->held_effort[i];
     if (d->torque.channels) {
         signals_at(&d->torque, t, z->look, x, NULL, NULL);
         for (int i = 0; i < N_TAU; i++)
@@ -89,37 +89,37 @@ static void control(Sim *z, const Drive *d, double t, const Posture *p, real *ef
 static void integrate_error(Sim *z, const Drive *d, double t, double over)
 {
     double x[AT_LEAST_ONE(N_TAU)];
-    if (!d->control || N_TAU == 0)
+    if (!d->controller || N_TAU == 0)
         return;
     signals_at(&d->reference, t, z->look, x, NULL, NULL);
     for (int i = 0; i < N_TAU; i++)
-        z->integral[i] += over * (x[i] - z->now.q[TAU_Q[i]]);
+        z->error_integral[i] += over * (x[i] - z->now.q[TAU_Q[i]]);
 }
 
 /* The next time at which a sampled controller acts, or infinity */
 static double next_action(const Sim *z, const Drive *d)
 {
-    if (!d->control || d->sample == 0.0 || N_TAU == 0)
+    if (!d->controller || d->sample_time == 0.0 || N_TAU == 0)
         return HUGE_VAL;
-    return z->n_waiting ? smaller(z->tick, z->waiting_until[0]) : z->tick;
+    return z->n_waiting ? smaller(z->next_tick, z->waiting_until[0]) : z->next_tick;
 }
 
 /* What a sampled controller does at z->t; 1 if forces changed */
 SUPPLE_LOCAL int act(Sim *z, const Drive *d)
 {
-    const double slack = 1e-9 * d->sample;
+    const double slack = 1e-9 * d->sample_time;
     int changed = 0;
     if (next_action(z, d) > z->t + slack)
         return 0;
-    if (z->tick <= z->t + slack && z->n_waiting < PENDING) {
-        controlled(z, d, z->t, &z->now, z->waiting[z->n_waiting]);
-        z->waiting_until[z->n_waiting++] = z->tick + d->delay;
-        integrate_error(z, d, z->t, d->sample);
-        z->tick = z->begin + (double)++z->ticks * d->sample;
+    if (z->next_tick <= z->t + slack && z->n_waiting < MOST_WAITING) {
+        controlled(z, d, z->t, &z->now, z->waiting_effort[z->n_waiting]);
+        z->waiting_until[z->n_waiting++] = z->next_tick + d->delay;
+        integrate_error(z, d, z->t, d->sample_time);
+        z->next_tick = z->begin + (double)++z->ticks * d->sample_time;
     }
     while (z->n_waiting && z->waiting_until[0] <= z->t + slack) {
-        memcpy(z->effort, z->waiting[0], sizeof z->effort);
-        memmove(z->waiting, z->waiting + 1, --z->n_waiting * sizeof z->waiting[0]);
+        memcpy(z->held_effort, z->waiting_effort[0], sizeof z->held_effort);
+        memmove(z->waiting_effort, z->waiting_effort + 1, --z->n_waiting * sizeof z->waiting_effort[0]);
         memmove(z->waiting_until, z->waiting_until + 1, z->n_waiting * sizeof(double));
         changed = 1;
     }

@@ -76,11 +76,11 @@ static int mend(Sim *z, Posture *p)
         for (int k = 0; k < N_MOVED; k++)
             if (MOVED_Q[k] >= 0)
                 p->q[MOVED_Q[k]] -= step[k];
-        for (int k = 0; k < N_MOVED_TURNING; k++) {
-            const real *s = step + MOVED_TURNING[k][2], back[3] = {-s[0], -s[1], -s[2]};
+        for (int k = 0; k < N_MOVED_BALLS; k++) {
+            const real *s = step + MOVED_BALLS[k].dependent, back[3] = {-s[0], -s[1], -s[2]};
             real turned[4];
-            turn(turned, p->q + MOVED_TURNING[k][0], back);
-            memcpy(p->q + MOVED_TURNING[k][0], turned, sizeof turned);
+            turn(turned, p->q + MOVED_BALLS[k].q, back);
+            memcpy(p->q + MOVED_BALLS[k].q, turned, sizeof turned);
         }
     }
     model_rates(p->q, p->v, z->parameters, all, J);

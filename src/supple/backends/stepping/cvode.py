@@ -8,7 +8,8 @@ import numpy as np
 
 from supple.backends.stepping.drive import Drive
 from supple.backends.stepping.settings import Settings
-from supple.backends.stepping.stepper import State, Stepper
+from supple.backends.stepping.state import State
+from supple.backends.stepping.stepper import Stepper
 from supple.errors import SuppleError
 from supple.expr.function import Array
 
@@ -19,7 +20,7 @@ def integrate(stepper: Stepper, state: State, drive: Drive, settings: Settings, 
         from sksundae.cvode import CVODE
     except ImportError as missing:
         raise SuppleError("the method cvode needs the extra: pip install 'supple[sundials]'") from missing
-    if drive.sample:
+    if drive.sample_time:
         raise SuppleError("the method cvode knows no sampled controllers; choose another method")
     n = len(stepper.plant.free)
     every = settings.every or (end - state.t) / 1000
@@ -31,31 +32,33 @@ def integrate(stepper: Stepper, state: State, drive: Drive, settings: Settings, 
         inner = [k * every for k in range(counter, last + 1) if k * every < stop - 1e-9 * every]
         landing = last >= counter and abs(last * every - stop) <= 1e-9 * every
         counter = last + 1
-        anchored = State(stepper, state.data)  # displacements are counted from here
+        anchored = State(stepper.layout, state.data)  # displacements are counted from here
 
         problems: list[str] = []
         rhs = _derivatives(stepper, anchored, drive, stop, problems)
         size = float(settings.scale)
         solver = CVODE(rhs, method="BDF", rtol=settings.tolerance, atol=settings.tolerance * 1e-2 * min(1.0, size))
-        y0 = np.concatenate([np.zeros(n), state.lanes("v")[0][[p.v for p in stepper.plant.free]]])
+        y0 = np.concatenate([np.zeros(n), state.lanes("now.v")[0][[p.v for p in stepper.plant.free]]])
         found = solver.solve(np.array([state.t, *inner, stop]), y0)
         if problems or not found.success:
             for t, y in zip(found.t[1:], found.y[1:], strict=True):
-                moved = State(stepper, anchored.data)
+                moved = State(stepper.layout, anchored.data)
                 if t >= stop or stepper.move(moved, drive, t, y) != "fine":
                     break
                 rows.append(moved.row()[0])
-                state["time"][0] = t
-            return (problems or ["diverged"])[0], np.array(rows).reshape(-1, 1, stepper.plant.row)
+                state["t"] = t
+            return (problems or ["diverged"])[0], np.array(rows).reshape(-1, 1, stepper.row)
         for t, y in zip([*inner, stop], found.y[1:], strict=True):
-            moved = State(stepper, anchored.data)
+            moved = State(stepper.layout, anchored.data)
             stepper.move(moved, drive, t, y)
             if t != stop or landing:
                 rows.append(moved.row()[0])
-        state["time"][0] = stop
+        state["t"] = stop
         stepper.move(state, drive, stop, found.y[-1])
-        state["counts"] += np.array([found.nfev // 2, 0, found.nfev, 0, found.njev])
-    return "done", np.array(rows).reshape(-1, 1, stepper.plant.row)
+        state["steps"] += found.nfev // 2
+        state["evaluations"] += found.nfev
+        state["jacobians"] += found.njev
+    return "done", np.array(rows).reshape(-1, 1, stepper.row)
 
 
 def _derivatives(stepper: Stepper, anchored: State, drive: Drive, stop: float, problems: list[str]) -> Any:

@@ -49,16 +49,16 @@ SUPPLE_LOCAL void reduce(const Sim *z, const real *M, const real *tied, const re
 {
     real MT[N_V]; /* one column of M T; M is symmetric */
     for (int k = 0; k < N_FREE; k++) {
-        memcpy(MT, M + z->free_v[k] * N_V, sizeof MT);
-        f[k] = force[z->free_v[k]];
+        memcpy(MT, M + z->chosen.free_v[k] * N_V, sizeof MT);
+        f[k] = force[z->chosen.free_v[k]];
         for (int i = 0; i < N_DEP; i++) {
-            add(MT, tied[i * N_FREE + k], M + z->dep_v[i] * N_V, N_V);
-            f[k] += tied[i * N_FREE + k] * force[z->dep_v[i]];
+            add(MT, tied[i * N_FREE + k], M + z->chosen.dependent_v[i] * N_V, N_V);
+            f[k] += tied[i * N_FREE + k] * force[z->chosen.dependent_v[i]];
         }
         for (int l = 0; l < N_FREE; l++)
-            reduced[k * N_FREE + l] = MT[z->free_v[l]];
+            reduced[k * N_FREE + l] = MT[z->chosen.free_v[l]];
         for (int i = 0; i < N_DEP; i++)
-            add(reduced + k * N_FREE, MT[z->dep_v[i]], tied + i * N_FREE, N_FREE);
+            add(reduced + k * N_FREE, MT[z->chosen.dependent_v[i]], tied + i * N_FREE, N_FREE);
     }
 }
 
@@ -74,7 +74,7 @@ static int dense(Sim *z, Posture *p, const real *given, const real *g, const rea
     real pull[N_DEP];
     for (int k = 0; k < N_FREE; k++) { /* how the dependent coordinates tied the free one k */
         for (int i = 0; i < N_DEP; i++)
-            pull[i] = loops->wide[z->free_v[k] * N_ROW + z->row[i]];
+            pull[i] = loops->wide[z->chosen.free_v[k] * N_ROW + z->chosen.closure_row[i]];
         solve(loops->square, loops->pivot, N_DEP, pull);
         for (int i = 0; i < N_DEP; i++)
             tied[i * N_FREE + k] = -pull[i];
@@ -85,15 +85,15 @@ static int dense(Sim *z, Posture *p, const real *given, const real *g, const rea
         force[i] = -c[i] - force[i];
     for (int i = 0; i < N_TAU; i++)
         force[TAU_V[i]] += p->effort[i];
-    reduce(z, M, tied, force, reduced, p->f);
+    reduce(z, M, tied, force, reduced, p->free_a);
     if (N_FREE > 0 && !(factorise(reduced, order, N_FREE, z->live) > 0.0))
         return 0;
-    solve(reduced, order, N_FREE, p->f);
+    solve(reduced, order, N_FREE, p->free_a);
 #if N_GIVEN > 0
     for (int k = 0; k < N_FREE; k++) {
-        a[z->free_v[k]] += p->f[k];
+        a[z->chosen.free_v[k]] += p->free_a[k];
         for (int i = 0; i < N_DEP; i++)
-            a[z->dep_v[i]] += tied[i * N_FREE + k] * p->f[k];
+            a[z->chosen.dependent_v[i]] += tied[i * N_FREE + k] * p->free_a[k];
     }
     apply(M, a, force);
     for (int i = 0; i < N_V; i++)
@@ -102,14 +102,14 @@ static int dense(Sim *z, Posture *p, const real *given, const real *g, const rea
         force[TAU_V[i]] -= p->effort[i];
 #if N_DEP > 0
     for (int i = 0; i < N_DEP; i++)
-        pull[i] = force[z->dep_v[i]];
+        pull[i] = force[z->chosen.dependent_v[i]];
     solve_transposed(loops->square, loops->pivot, N_DEP, pull); /* reactions of the loops */
 #endif
     for (int i = 0; i < N_GIVEN; i++) {
-        p->tau[i] = force[GIVEN_V[i]];
+        p->given_effort[i] = force[GIVEN_V[i]];
 #if N_DEP > 0
         for (int j = 0; j < N_DEP; j++)
-            p->tau[i] -= loops->wide[GIVEN_V[i] * N_ROW + z->row[j]] * pull[j];
+            p->given_effort[i] -= loops->wide[GIVEN_V[i] * N_ROW + z->chosen.closure_row[j]] * pull[j];
 #endif
     }
 #endif

@@ -17,14 +17,14 @@ static int dormand_prince_step(Sim *z, const Drive *d, double h, Posture *end, d
 {
     real F[7][AT_LEAST_ONE(N_FREE)], R[7][AT_LEAST_ONE(N_FREE)], s[AT_LEAST_ONE(N_FREE)], u[AT_LEAST_ONE(N_FREE)];
     for (int i = 0; i < N_FREE; i++) {
-        F[0][i] = z->now.f[i];
-        R[0][i] = z->now.v[z->free_v[i]];
+        F[0][i] = z->now.free_a[i];
+        R[0][i] = z->now.v[z->chosen.free_v[i]];
     }
     z->step_work = h * DP_A[6][0] * z->power;
     for (int p = 1; p < 7; p++) {
         for (int i = 0; i < N_FREE; i++) {
             s[i] = fill(0);
-            u[i] = z->now.v[z->free_v[i]];
+            u[i] = z->now.v[z->chosen.free_v[i]];
             for (int q = 0; q < p; q++) {
                 s[i] += h * DP_A[p][q] * R[q][i];
                 u[i] += h * DP_A[p][q] * F[q][i];
@@ -36,8 +36,8 @@ static int dormand_prince_step(Sim *z, const Drive *d, double h, Posture *end, d
             return outcome;
         if (p < 6)
             z->step_work += h * DP_A[6][p] * power_of(z, d, z->t + DP_C[p] * h, end);
-        memcpy(F[p], end->f, sizeof F[p]);
-        memcpy(R[p], end->rate, sizeof R[p]);
+        memcpy(F[p], end->free_a, sizeof F[p]);
+        memcpy(R[p], end->free_rate, sizeof R[p]);
     }
     double largest = 0.0;
     for (int i = 0; i < N_FREE; i++) {
@@ -46,7 +46,7 @@ static int dormand_prince_step(Sim *z, const Drive *d, double h, Posture *end, d
             rate += DP_E[q] * F[q][i];
             place += DP_E[q] * R[q][i];
         }
-        const double scale = z->scale[z->free_unit[i]];
+        const double scale = z->scale[z->chosen.free_unit[i]];
         largest = larger(largest, size_of(rate, z->live) / scale);
         largest = larger(largest, size_of(place, z->live) / (scale * larger(h, 1e-3)));
     }

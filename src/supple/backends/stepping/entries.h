@@ -8,10 +8,10 @@ SUPPLE_EXPORT long long supple_size(void) { return (long long)sizeof(Sim); }
 /* Closes the loops at the time and state of z and starts there */
 SUPPLE_EXPORT int supple_start(Sim *z, const Drive *d)
 {
-    z->tick = z->begin;
+    z->next_tick = z->begin;
     z->contraction = 1.0;
-    memcpy(z->first_q, z->now.q, sizeof z->first_q);
-    memcpy(z->most, z->scale, sizeof z->most);
+    memcpy(z->start_q, z->now.q, sizeof z->start_q);
+    memcpy(z->peak, z->scale, sizeof z->peak);
     int outcome = restart(z, d);
     if (outcome == FINE && act(z, d))
         outcome = restart(z, d);
@@ -21,8 +21,8 @@ SUPPLE_EXPORT int supple_start(Sim *z, const Drive *d)
 /* Restarts after a change of tables or settings */
 SUPPLE_EXPORT int supple_again(Sim *z, const Drive *d)
 {
-    z->have_jacobian = 0;
-    z->factorised_for = 0.0;
+    z->has_jacobian = 0;
+    z->factorised_step = 0.0;
     return restart(z, d);
 }
 
@@ -35,15 +35,15 @@ SUPPLE_EXPORT int supple_observe(Sim *z, const Drive *d, long long count, const 
     real s[AT_LEAST_ONE(N_FREE)], u[AT_LEAST_ONE(N_FREE)], from[AT_LEAST_ONE(N_Q)], a[AT_LEAST_ONE(N_V)];
     int worst = FINE;
     for (long long n = 0; n < count; n++, in += ROW * SUPPLE_LANES) {
-        const double t = in[0];
+        const double t = in[SAMPLE_T];
         z->look = sides[n] * 1e-11 * (1.0 + fabs(t));
         for (int l = 0; l < SUPPLE_LANES; l++) {
-            const double *x = in + l * ROW + 1;
+            const double *x = in + l * ROW;
             for (int i = 0; i < N_Q; i++)
-                SUPPLE_LANE(from[i], l) = x[i];
+                SUPPLE_LANE(from[i], l) = x[SAMPLE_Q + i];
             for (int i = 0; i < N_FREE; i++) {
-                SUPPLE_LANE(u[i], l) = x[N_Q + z->free_v[i]];
-                SUPPLE_LANE(p.f[i], l) = x[N_Q + N_V + N_TAU + i];
+                SUPPLE_LANE(u[i], l) = x[SAMPLE_V + z->chosen.free_v[i]];
+                SUPPLE_LANE(p.free_a[i], l) = x[SAMPLE_FREE_A + i];
             }
         }
         for (int i = 0; i < N_FREE; i++)
@@ -53,7 +53,7 @@ SUPPLE_EXPORT int supple_observe(Sim *z, const Drive *d, long long count, const 
         if (outcome == FINE)
             outcome = mend(z, &p);
         for (int i = 0; i < N_FREE; i++)
-            a[z->free_v[i]] = p.f[i];
+            a[z->chosen.free_v[i]] = p.free_a[i];
         if (outcome == FINE)
             follow_on(z, &p, a, &loops);
         if (outcome != FINE)
@@ -80,48 +80,18 @@ SUPPLE_EXPORT int supple_rhs(Sim *z, const Drive *d, double t, const double *y, 
         s[i] = fill(y[i]);
         u[i] = fill(y[N_FREE + i]);
     }
-    p = z->guessed ? z->guess : z->now;
+    p = z->has_guess ? z->guess : z->now;
     z->look = -1e-11 * (1.0 + fabs(t));
     const int outcome = evaluate(z, d, t, z->now.q, s, u, &p);
     if (outcome == FINE) {
         z->guess = p;
-        z->guessed = 1;
+        z->has_guess = 1;
     }
     for (int i = 0; i < N_FREE; i++) {
-        yd[i] = SUPPLE_LANE(p.rate[i], 0);
-        yd[N_FREE + i] = SUPPLE_LANE(p.f[i], 0);
+        yd[i] = SUPPLE_LANE(p.free_rate[i], 0);
+        yd[N_FREE + i] = SUPPLE_LANE(p.free_a[i], 0);
     }
     return outcome;
-}
-
-/* Where a named part of the state is, in bytes, and how long: the order is that of the caller's list */
-SUPPLE_EXPORT long long supple_layout(long long part, long long *size)
-{
-#define PART(first, bytes) *size = (long long)(bytes); return (long long)((char *)&z->first - (char *)z)
-    static Sim any;
-    const Sim *z = &any;
-    switch (part) {
-    case 0: PART(live, sizeof z->live);
-    case 1: PART(method, sizeof z->method);
-    case 2: PART(tolerance, 8 * sizeof(double));
-    case 3: PART(free_v, (char *)(z->turning + AT_LEAST_ONE(N_TURNING)) - (char *)z->free_v);
-    case 4: PART(t, 5 * sizeof(double));
-    case 5: PART(rows_ahead, sizeof z->rows_ahead);
-    case 6: PART(now.q, N_Q * sizeof(real));
-    case 7: PART(now.v, N_V * sizeof(real));
-    case 8: PART(now.f, N_FREE * sizeof(real));
-    case 9: PART(samples, sizeof z->samples);
-    case 10: PART(control_q, N_CQ * sizeof(real));
-    case 11: PART(parameters, N_P * sizeof(real));
-    case 12: PART(work, sizeof z->work);
-    case 13: PART(steps, 5 * sizeof(long long));
-    case 14: PART(conditioning, 3 * sizeof(double));
-    case 15: PART(scale, 2 * sizeof(double));
-    case 16: PART(now.effort, N_TAU * sizeof(real));
-    case 17: PART(effort, (char *)z->control_q - (char *)z->effort);
-    case 18: PART(speed, 11 * sizeof(double));
-    default: PART(first_q, N_Q * sizeof(real));
-    }
 }
 
 /* The state moved to a time, a displacement of the free coordinates and their rates */

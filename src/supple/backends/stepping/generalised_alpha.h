@@ -22,15 +22,15 @@ static int alpha_matrix(Sim *z, const Alpha *c, double h)
 {
     const double share = (1.0 - c->af) / (1.0 - c->am), by_v = share * c->gamma * h, by_x = share * c->beta * h * h;
     for (int i = 0; i < N_FREE * N_FREE; i++)
-        z->matrix[i] = -by_v * z->Fv[i] - by_x * z->Fx[i];
+        z->newton_matrix[i] = -by_v * z->a_by_v[i] - by_x * z->a_by_x[i];
     for (int i = 0; i < N_FREE; i++)
-        z->matrix[i * N_FREE + i] += num(1);
-    z->factorised_for = h;
-    z->pairs = 0;
-    if (N_FREE > 0 && !(factorise(z->matrix, z->pivot, N_FREE, z->live) > 0.0))
+        z->newton_matrix[i * N_FREE + i] += num(1);
+    z->factorised_step = h;
+    z->n_broyden = 0;
+    if (N_FREE > 0 && !(factorise(z->newton_matrix, z->newton_pivot, N_FREE, z->live) > 0.0))
         return 0;
 #if N_FREE <= SMALL
-    invert(z->matrix, z->pivot);
+    invert(z->newton_matrix, z->newton_pivot);
 #endif
     return 1;
 }
@@ -39,9 +39,9 @@ static int alpha_matrix(Sim *z, const Alpha *c, double h)
 SUPPLE_LOCAL void alpha_solve(const Sim *z, real *x)
 {
 #if N_FREE <= SMALL
-    multiply(z->matrix, x);
+    multiply(z->newton_matrix, x);
 #else
-    solve(z->matrix, z->pivot, N_FREE, x);
+    solve(z->newton_matrix, z->newton_pivot, N_FREE, x);
 #endif
 }
 
@@ -49,8 +49,8 @@ SUPPLE_LOCAL void alpha_solve(const Sim *z, real *x)
 static void alpha_update(const Sim *z, const Alpha *c, double h, const real *f, real *s, real *u, real *like)
 {
     for (int i = 0; i < N_FREE; i++) {
-        const real v = z->now.v[z->free_v[i]], A = z->like[i];
-        like[i] = ((1.0 - c->af) * f[i] + c->af * z->now.f[i] - c->am * A) / (1.0 - c->am);
+        const real v = z->now.v[z->chosen.free_v[i]], A = z->alpha_a[i];
+        like[i] = ((1.0 - c->af) * f[i] + c->af * z->now.free_a[i] - c->am * A) / (1.0 - c->am);
         s[i] = h * v + h * h * ((0.5 - c->beta) * A + c->beta * like[i]);
         u[i] = v + h * ((1.0 - c->gamma) * A + c->gamma * like[i]);
     }
@@ -63,21 +63,21 @@ static int alpha_start(Sim *z, const Drive *d, const Alpha *c, double h)
     real s[AT_LEAST_ONE(N_FREE)], u[AT_LEAST_ONE(N_FREE)];
     const double ahead = smaller(1e-2 * h, 1e-5);
     for (int i = 0; i < N_FREE; i++) {
-        s[i] = ahead * z->now.v[z->free_v[i]] + 0.5 * ahead * ahead * z->now.f[i];
-        u[i] = z->now.v[z->free_v[i]] + ahead * z->now.f[i];
+        s[i] = ahead * z->now.v[z->chosen.free_v[i]] + 0.5 * ahead * ahead * z->now.free_a[i];
+        u[i] = z->now.v[z->chosen.free_v[i]] + ahead * z->now.free_a[i];
     }
     foresee(z, ahead, &soon);
     const int outcome = evaluate(z, d, z->t + ahead, z->now.q, s, u, &soon);
     if (outcome != FINE)
         return outcome;
     for (int i = 0; i < N_FREE; i++)
-        z->jerk[i] = (soon.f[i] - z->now.f[i]) / ahead;
+        z->jerk[i] = (soon.free_a[i] - z->now.free_a[i]) / ahead;
     alpha_solve(z, z->jerk); /* without the motions that are too fast for this step */
     for (int i = 0; i < N_FREE; i++)
-        z->like[i] = z->now.f[i] + (c->am - c->af) * h * z->jerk[i];
-    z->h_last = h;
-    z->restart = 0;
-    z->recent = 0;
+        z->alpha_a[i] = z->now.free_a[i] + (c->am - c->af) * h * z->jerk[i];
+    z->last_step = h;
+    z->starts_anew = 0;
+    z->has_last_step = 0;
     memset(z->bend, 0, sizeof z->bend);
     return FINE;
 }
@@ -86,18 +86,18 @@ static int alpha_start(Sim *z, const Drive *d, const Alpha *c, double h)
 static void alpha_predict(Sim *z, const Alpha *c, double h, real *f)
 {
     real change[AT_LEAST_ONE(N_FREE)];
-    if (fabs(h - z->h_last) > 1e-9 * h) { /* A lies beside f by a share of the step; without motions too fast for it */
+    if (fabs(h - z->last_step) > 1e-9 * h) { /* A lies beside f by a share of the step; without motions too fast for it */
         memcpy(change, z->jerk, sizeof change);
         alpha_solve(z, change);
         for (int i = 0; i < N_FREE; i++)
-            z->like[i] = z->now.f[i] + (c->am - c->af) * h * change[i];
+            z->alpha_a[i] = z->now.free_a[i] + (c->am - c->af) * h * change[i];
     }
     for (int i = 0; i < N_FREE; i++) /* accelerations go on as a parabola, what is too fast for this step as a line */
-        change[i] = h * (h + z->h_last) * z->bend[i];
-    if (z->recent)
+        change[i] = h * (h + z->last_step) * z->bend[i];
+    if (z->has_last_step)
         alpha_solve(z, change);
     for (int i = 0; i < N_FREE; i++)
-        f[i] = z->now.f[i] + h * z->jerk[i] + change[i];
+        f[i] = z->now.free_a[i] + h * z->jerk[i] + change[i];
 }
 
 /* Newton's method for f, with the posture and A' that follow; how many iterations it took goes to *iterations */
@@ -114,9 +114,9 @@ static int alpha_balance(Sim *z, const Drive *d, const Alpha *c, double h, real 
         const int outcome = iteration > 11 ? DIVERGED : evaluate(z, d, z->t + h, z->now.q, s, u, end);
         if (outcome != FINE)
             return outcome;
-        z->iterations++;
+        z->newton_iterations++;
         for (int i = 0; i < N_FREE; i++)
-            change[i] = end->f[i] - f[i];
+            change[i] = end->free_a[i] - f[i];
         const double unbalanced = measure(z, change); /* stiff motions: far more than what is left of f */
         alpha_solve(z, change);
         improve(z, iteration ? last : NULL, change);
@@ -132,7 +132,7 @@ static int alpha_balance(Sim *z, const Drive *d, const Alpha *c, double h, real 
         largest = iteration < 2 ? larger(largest, size) : largest;
         const double left = smaller(1.0, z->contraction);
         const int rounding = iteration > 2 && size > 0.3 * before && size < ROUNDED;
-        if ((size * left < z->newton && unbalanced * left < BALANCED) || rounding)
+        if ((size * left < z->settings.newton_tolerance && unbalanced * left < BALANCED) || rounding)
             break;
     }
     alpha_update(z, c, h, f, s, u, like); /* positions and rates of the last correction */
@@ -141,41 +141,42 @@ static int alpha_balance(Sim *z, const Drive *d, const Alpha *c, double h, real 
 
 static int alpha_step(Sim *z, const Drive *d, double h, Posture *end, double *error)
 {
-    const Alpha c = alpha_of(z->rho);
+    const Alpha c = alpha_of(z->settings.spectral_radius);
     real f[AT_LEAST_ONE(N_FREE)], like[AT_LEAST_ONE(N_FREE)], change[AT_LEAST_ONE(N_FREE)], kept[AT_LEAST_ONE(N_FREE)];
     int outcome = FINE, iterations;
-    if (!z->have_jacobian && (outcome = differentiate(z, d)) != FINE)
+    if (!z->has_jacobian && (outcome = differentiate(z, d)) != FINE)
         return outcome;
-    if (z->factorised_for != h && !alpha_matrix(z, &c, h))
+    if (z->factorised_step != h && !alpha_matrix(z, &c, h))
         return DIVERGED;
-    if (z->restart && (outcome = alpha_start(z, d, &c, h)) != FINE)
+    if (z->starts_anew && (outcome = alpha_start(z, d, &c, h)) != FINE)
         return outcome;
-    memcpy(kept, z->like, sizeof kept);
+    memcpy(kept, z->alpha_a, sizeof kept);
     alpha_predict(z, &c, h, f);
     outcome = alpha_balance(z, d, &c, h, f, like, end, &iterations);
-    memcpy(z->like, kept, sizeof kept);
+    memcpy(z->alpha_a, kept, sizeof kept);
     if (outcome != FINE)
         return outcome;
     spend(z, iterations - 1);
-    const double share = z->recent ? h / (6.0 * (h + z->h_last)) : 1.0 / 6.0; /* makes h^2/12 of the second derivative */
+    /* makes h^2/12 of the second derivative */
+    const double share = z->has_last_step ? h / (6.0 * (h + z->last_step)) : 1.0 / 6.0;
     for (int i = 0; i < N_FREE; i++)
-        change[i] = share * (f[i] - z->now.f[i] - h * z->jerk[i]);
-    if (z->cutoff > 0.0)
+        change[i] = share * (f[i] - z->now.free_a[i] - h * z->jerk[i]);
+    if (z->settings.cutoff > 0.0)
         solve(z->sieve, z->sieve_pivot, N_FREE, change); /* what is faster than the cutoff may die away */
     *error = measure(z, change);
-    memcpy(z->before, like, sizeof like); /* taken over if the step is accepted */
-    memcpy(end->f, f, sizeof f);
+    memcpy(z->next_alpha_a, like, sizeof like); /* taken over if the step is accepted */
+    memcpy(end->free_a, f, sizeof f);
     return FINE;
 }
 
 static void alpha_accept(Sim *z, double h, const Posture *end)
 {
     for (int i = 0; i < N_FREE; i++) {
-        const real jerk = (end->f[i] - z->now.f[i]) / h;
-        z->bend[i] = z->recent ? (jerk - z->jerk[i]) / (h + z->h_last) : fill(0);
+        const real jerk = (end->free_a[i] - z->now.free_a[i]) / h;
+        z->bend[i] = z->has_last_step ? (jerk - z->jerk[i]) / (h + z->last_step) : fill(0);
         z->jerk[i] = jerk;
-        z->like[i] = z->before[i];
+        z->alpha_a[i] = z->next_alpha_a[i];
     }
-    z->h_last = h;
-    z->recent = 1;
+    z->last_step = h;
+    z->has_last_step = 1;
 }

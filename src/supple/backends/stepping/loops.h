@@ -5,11 +5,11 @@
 
 /* What closes the loops of one tree: the robot's, or that of the rigid robot a controller computes with.
  * Blocks: rows and columns of the square Jacobian in an order that leaves most of it empty, as that of legs on a platform.
- * Place i has the dependent coordinate [0] and the chosen equation [1]; its column is empty outside the rows [3] to [4], and
- * its factors above row [2]. Without blocks the functions give all columns and equations, of which some are chosen. */
+ * Place i has a dependent coordinate and a chosen equation; its column is empty outside the rows from begin to end, and its
+ * factors above the row start. Without blocks the functions give all columns and equations, of which some are chosen. */
 typedef struct {
-    int nq, nv, dependent, rows, aligned, turning;
-    const int (*blocks)[5];
+    int nq, nv, dependent, rows, aligned, n_balls;
+    const Block *blocks;
     void (*loops)(const real *q, const real *p, real *residual, real *gradient, real *alignment);
     void (*rates)(const real *q, const real *v, const real *p, real *velocity, real *jacobian);
 } Tree;
@@ -21,12 +21,12 @@ typedef struct {
 
 /* Which equations and coordinates: as many independent rows as there are dependent coordinates */
 typedef struct {
-    const int *row, *dep_v, *dep_q;
-    const int (*turning)[3];
+    const int *closure_row, *dependent_v, *dependent_q;
+    const Ball *balls;
 } Choice;
 
 /* whether the square Jacobian is one block, in the order of the coordinates and equations */
-SUPPLE_LOCAL int is_whole(const Tree *tree) { return !tree->blocks || tree->blocks[0][4] == tree->dependent; }
+SUPPLE_LOCAL int is_whole(const Tree *tree) { return !tree->blocks || tree->blocks[0].end == tree->dependent; }
 
 /* where the functions of a tree put the Jacobian */
 SUPPLE_LOCAL real *jacobian_of(const Tree *tree, Loops *work) { return tree->blocks ? work->square : work->wide; }
@@ -35,17 +35,19 @@ SUPPLE_LOCAL real *jacobian_of(const Tree *tree, Loops *work) { return tree->blo
  * of a later one, where its columns are empty; factors found before do not go with them */
 SUPPLE_LOCAL double factorise_loops(const Tree *tree, const Choice *by, const int *live, Loops *work)
 {
-    const int n = tree->dependent, (*block)[5] = tree->blocks;
+    const int n = tree->dependent;
+    const Block *block = tree->blocks;
     real *m = work->square;
     double smallest = HUGE_VAL, largest = 0.0;
     for (int j = 0; j < n && !block; j++)
         for (int i = 0; i < n; i++)
-            m[j * n + i] = work->wide[by->dep_v[j] * tree->rows + by->row[i]];
+            m[j * n + i] = work->wide[by->dependent_v[j] * tree->rows + by->closure_row[i]];
     if (is_whole(tree))
         return factorise(m, work->pivot, n, live);
     for (int k = 0; k < n; k++) {
         real *restrict x = m + k * n;
-        const int last = block[k][4], first = block[k][3] > k ? block[k][3] : k, next = block[k][3] > k ? first : k + 1;
+        const int last = block[k].end, below = block[k].begin > k;
+        const int first = below ? block[k].begin : k, next = below ? first : k + 1;
         double top;
         const int best = work->pivot[k] = weightiest(x, first, last, live, &top);
         largest = larger(largest, top);
@@ -58,7 +60,7 @@ SUPPLE_LOCAL double factorise_loops(const Tree *tree, const Choice *by, const in
         for (int i = next; i < last; i++)
             x[i] *= inverse;
         for (int j = k + 1; j < n; j++)
-            if (block[j][2] <= k) {
+            if (block[j].start <= k) {
                 real *restrict y = m + j * n;
                 const real u = y[best];
                 y[best] = y[k];
@@ -73,41 +75,42 @@ SUPPLE_LOCAL double factorise_loops(const Tree *tree, const Choice *by, const in
 /* What moves the dependent coordinates so that the equations change by `all` */
 SUPPLE_LOCAL void solve_loops(const Tree *tree, const Choice *by, const Loops *work, const real *all, real *to)
 {
-    const int n = tree->dependent, (*block)[5] = tree->blocks;
+    const int n = tree->dependent;
+    const Block *block = tree->blocks;
     const real *m = work->square;
     if (is_whole(tree)) {
         for (int i = 0; i < n; i++)
-            to[i] = all[by->row[i]];
+            to[i] = all[by->closure_row[i]];
         solve(m, work->pivot, n, to);
         return;
     }
     real x[AT_LEAST_ONE(MOST_DEP)];
     for (int i = 0; i < n; i++)
-        x[i] = all[by->row[block[i][1]]];
+        x[i] = all[by->closure_row[block[i].equation]];
     for (int k = 0; k < n; k++) {
         swap(x, k, work->pivot[k]);
-        for (int i = block[k][3] > k ? block[k][3] : k + 1; i < block[k][4]; i++)
+        for (int i = block[k].begin > k ? block[k].begin : k + 1; i < block[k].end; i++)
             x[i] -= m[k * n + i] * x[k];
     }
     for (int k = n - 1; k >= 0; k--) {
         x[k] *= m[k * n + k];
-        for (int i = block[k][2]; i < k; i++)
+        for (int i = block[k].start; i < k; i++)
             x[i] -= m[k * n + i] * x[k];
     }
     for (int i = 0; i < n; i++)
-        to[block[i][0]] = x[i];
+        to[block[i].coordinate] = x[i];
 }
 
 SUPPLE_LOCAL void move_dependent(const Tree *tree, const Choice *by, real *q, const real *step, double share)
 {
     for (int i = 0; i < tree->dependent; i++)
-        if (by->dep_q[i] >= 0)
-            q[by->dep_q[i]] -= share * step[i];
-    for (int k = 0; k < tree->turning; k++)
-        if (by->turning[k][2] >= 0) {
-            const real *s = step + by->turning[k][2];
+        if (by->dependent_q[i] >= 0)
+            q[by->dependent_q[i]] -= share * step[i];
+    for (int k = 0; k < tree->n_balls; k++)
+        if (by->balls[k].dependent >= 0) {
+            const real *s = step + by->balls[k].dependent;
             const real back[3] = {-share * s[0], -share * s[1], -share * s[2]};
-            real *p = q + by->turning[k][0], turned[4];
+            real *p = q + by->balls[k].q, turned[4];
             turn(turned, p, back);
             memcpy(p, turned, sizeof turned);
         }
@@ -163,7 +166,7 @@ SUPPLE_LOCAL double follow(const Tree *tree, const Choice *by, const real *param
     if (conditioning > 0.0) {
         solve_loops(tree, by, work, all, velocity);
         for (int i = 0; i < tree->dependent; i++)
-            v[by->dep_v[i]] = -velocity[i];
+            v[by->dependent_v[i]] = -velocity[i];
     }
     return conditioning;
 }

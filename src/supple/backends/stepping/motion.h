@@ -1,10 +1,13 @@
 /* Postures in motion: where all coordinates are, how fast, and the accelerations of the free ones. */
 
 #if N_DEP > 0
-static const Tree ROBOT = {N_Q, N_V, N_DEP, N_ROW, N_ALIGNED, N_TURNING, BLOCKS, model_loops, model_rates};
+static const Tree ROBOT = {N_Q, N_V, N_DEP, N_ROW, N_ALIGNED, N_BALLS, BLOCKS, model_loops, model_rates};
 #endif
 
-SUPPLE_LOCAL Choice choice_of(const Sim *z) { return (Choice){z->row, z->dep_v, z->dep_q, (const int (*)[3])z->turning}; }
+SUPPLE_LOCAL Choice choice_of(const Sim *z)
+{
+    return (Choice){z->chosen.closure_row, z->chosen.dependent_v, z->chosen.dependent_q, z->chosen.balls};
+}
 
 #if N_LOOP > 0
 static int coupled(Sim *z, Posture *p, const real *given, const real *g, const real *wrench);
@@ -22,11 +25,11 @@ static int place(Sim *z, const Drive *d, double t, const real *from, const real 
     double x[AT_LEAST_ONE(N_GIVEN)], xd[AT_LEAST_ONE(N_GIVEN)], xdd[AT_LEAST_ONE(N_GIVEN)];
     signals_at(&d->given, t, z->look, x, xd, xdd);
     for (int i = 0; i < N_FREE; i++)
-        if (z->free_q[i] >= 0)
-            p->q[z->free_q[i]] = from[z->free_q[i]] + s[i];
-    for (int k = 0; k < N_TURNING; k++)
-        if (z->turning[k][1] >= 0)
-            turn(p->q + z->turning[k][0], from + z->turning[k][0], s + z->turning[k][1]);
+        if (z->chosen.free_q[i] >= 0)
+            p->q[z->chosen.free_q[i]] = from[z->chosen.free_q[i]] + s[i];
+    for (int k = 0; k < N_BALLS; k++)
+        if (z->chosen.balls[k].free >= 0)
+            turn(p->q + z->chosen.balls[k].q, from + z->chosen.balls[k].q, s + z->chosen.balls[k].free);
     for (int i = 0; i < N_GIVEN; i++)
         p->q[GIVEN_Q[i]] = fill(x[i]);
 #if N_DEP > 0
@@ -38,10 +41,10 @@ static int place(Sim *z, const Drive *d, double t, const real *from, const real 
     memset(p->v, 0, sizeof p->v);
     memset(a, 0, N_V * sizeof(real));
     for (int i = 0; i < N_FREE; i++)
-        p->v[z->free_v[i]] = p->rate[i] = u[i];
-    for (int k = 0; k < N_TURNING; k++)
-        if (z->turning[k][1] >= 0)
-            rotation_rate(s + z->turning[k][1], u + z->turning[k][1], p->rate + z->turning[k][1]);
+        p->v[z->chosen.free_v[i]] = p->free_rate[i] = u[i];
+    for (int k = 0; k < N_BALLS; k++)
+        if (z->chosen.balls[k].free >= 0)
+            rotation_rate(s + z->chosen.balls[k].free, u + z->chosen.balls[k].free, p->free_rate + z->chosen.balls[k].free);
     for (int i = 0; i < N_GIVEN; i++) {
         p->v[GIVEN_V[i]] = fill(xd[i]);
         a[GIVEN_V[i]] = fill(xdd[i]);
@@ -55,7 +58,7 @@ static int place(Sim *z, const Drive *d, double t, const real *from, const real 
     return FINE;
 }
 
-/* p of a displacement and rates: place, and p->f, p->tau by the equations of motion; a: the given accelerations */
+/* Accelerations and efforts of a placed posture p by the equations of motion; a: the given accelerations */
 static int respond(Sim *z, const Drive *d, double t, Posture *p, const real *a, Loops *loops)
 {
     real given[AT_LEAST_ONE(N_GIVEN)], wrench[AT_LEAST_ONE(N_W)], g[3];
@@ -76,9 +79,9 @@ static int respond(Sim *z, const Drive *d, double t, Posture *p, const real *a, 
     if (!dense(z, p, a, g, wrench, loops))
         return ILL_POSED;
 #else
-    model_accelerations(p->q, p->v, given, p->effort, g, wrench, z->parameters, p->f, p->tau);
+    model_accelerations(p->q, p->v, given, p->effort, g, wrench, z->parameters, p->free_a, p->given_effort);
 #endif
-    return size_of_all(p->f, N_FREE, z->live) < HUGE_VAL ? FINE : NOT_A_NUMBER;
+    return size_of_all(p->free_a, N_FREE, z->live) < HUGE_VAL ? FINE : NOT_A_NUMBER;
 }
 
 static int evaluate(Sim *z, const Drive *d, double t, const real *from, const real *s, const real *u, Posture *p)
@@ -102,7 +105,7 @@ static void follow_on(const Sim *z, const Posture *p, real *a, const Loops *loop
     model_drift(p->q, p->v, a, z->parameters, all);
     solve_loops(&ROBOT, &by, loops, all, pull);
     for (int i = 0; i < N_DEP; i++)
-        a[z->dep_v[i]] = -pull[i];
+        a[z->chosen.dependent_v[i]] = -pull[i];
 #endif
     (void)z, (void)p, (void)a, (void)loops;
 }
@@ -124,7 +127,7 @@ SUPPLE_LOCAL int accelerations(Sim *z, const Drive *d, double t, const Posture *
         return ILL_POSED;
 #endif
     for (int i = 0; i < N_FREE; i++)
-        a[z->free_v[i]] = p->f[i];
+        a[z->chosen.free_v[i]] = p->free_a[i];
     follow_on(z, p, a, &loops);
     return FINE;
 }

@@ -11,20 +11,20 @@ static void saddle(const Sim *z, const real *M, const real *J, real *size, real 
 {
     memset(whole, 0, N_SADDLE * N_SADDLE * sizeof(real));
     for (int i = 0; i < N_FREE; i++)
-        size[i] = unit_of(M[z->free_v[i] * (N_V + 1)]);
+        size[i] = unit_of(M[z->chosen.free_v[i] * (N_V + 1)]);
     for (int r = 0; r < N_LOOP; r++) {
         real sum = fill(0);
         for (int i = 0; i < N_FREE; i++) {
-            const real x = J[z->free_v[i] * N_ROW + LOOP_ROW[r]] * size[i];
+            const real x = J[z->chosen.free_v[i] * N_ROW + LOOP_ROW[r]] * size[i];
             sum += x * x;
         }
         size[N_FREE + r] = unit_of(sum);
     }
     for (int j = 0; j < N_FREE; j++) {
         for (int i = 0; i < N_FREE; i++)
-            whole[j * N_SADDLE + i] = M[z->free_v[j] * N_V + z->free_v[i]] * size[i] * size[j];
+            whole[j * N_SADDLE + i] = M[z->chosen.free_v[j] * N_V + z->chosen.free_v[i]] * size[i] * size[j];
         for (int r = 0; r < N_LOOP; r++) {
-            const real x = J[z->free_v[j] * N_ROW + LOOP_ROW[r]] * size[j] * size[N_FREE + r];
+            const real x = J[z->chosen.free_v[j] * N_ROW + LOOP_ROW[r]] * size[j] * size[N_FREE + r];
             whole[j * N_SADDLE + N_FREE + r] = x;
             whole[(N_FREE + r) * N_SADDLE + j] = -x;
         }
@@ -39,9 +39,9 @@ static int coupled(Sim *z, Posture *p, const real *given, const real *g, const r
     model_tree(p->q, p->v, g, wrench, z->parameters, M, c);
     ask(z, p, given, J, x + N_FREE);
     for (int i = 0; i < N_FREE; i++) {
-        x[i] = -c[z->free_v[i]];
+        x[i] = -c[z->chosen.free_v[i]];
         for (int k = 0; k < N_GIVEN; k++)
-            x[i] -= M[z->free_v[i] * N_V + GIVEN_V[k]] * given[GIVEN_V[k]];
+            x[i] -= M[z->chosen.free_v[i] * N_V + GIVEN_V[k]] * given[GIVEN_V[k]];
     }
     for (int i = 0; i < N_TAU; i++)
         x[V_FREE[TAU_V[i]]] += p->effort[i];
@@ -53,16 +53,16 @@ static int coupled(Sim *z, Posture *p, const real *given, const real *g, const r
     solve(whole, order, N_SADDLE, x);
     for (int i = 0; i < N_SADDLE; i++)
         x[i] *= size[i];
-    memcpy(p->f, x, N_FREE * sizeof(real));
+    memcpy(p->free_a, x, N_FREE * sizeof(real));
     for (int i = 0; i < N_GIVEN; i++) {
         const int k = GIVEN_V[i];
-        p->tau[i] = c[k];
+        p->given_effort[i] = c[k];
         for (int j = 0; j < N_FREE; j++)
-            p->tau[i] += M[k * N_V + z->free_v[j]] * x[j];
+            p->given_effort[i] += M[k * N_V + z->chosen.free_v[j]] * x[j];
         for (int j = 0; j < N_GIVEN; j++)
-            p->tau[i] += M[k * N_V + GIVEN_V[j]] * given[GIVEN_V[j]];
+            p->given_effort[i] += M[k * N_V + GIVEN_V[j]] * given[GIVEN_V[j]];
         for (int r = 0; r < N_LOOP; r++)
-            p->tau[i] -= J[k * N_ROW + LOOP_ROW[r]] * x[N_FREE + r];
+            p->given_effort[i] -= J[k * N_ROW + LOOP_ROW[r]] * x[N_FREE + r];
     }
     return FINE;
 }

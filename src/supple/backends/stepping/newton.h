@@ -3,12 +3,12 @@
 #define FADING 0.98 /* of the scales of accelerations and rates, from step to step */
 #define FLOOR 0.03  /* least scale, relative to the peak so far */
 
-SUPPLE_LOCAL int collocates(const Sim *z) { return z->method == RADAU || z->method == GAUSS; }
+SUPPLE_LOCAL int collocates(const Sim *z) { return z->settings.method == RADAU || z->settings.method == GAUSS; }
 
 /* x without what is faster than the cutoff: a vibration f times as fast keeps 1 / (1 + f^2)^2 of it */
 SUPPLE_LOCAL void sift(const Sim *z, real *x)
 {
-    if (z->cutoff > 0.0 && z->have_jacobian && N_FREE > 0)
+    if (z->settings.cutoff > 0.0 && z->has_jacobian && N_FREE > 0)
         for (int k = 0; k < 2; k++)
             solve(z->sieve, z->sieve_pivot, N_FREE, x);
 }
@@ -26,30 +26,30 @@ static void note_scale(Sim *z, const Drive *d, double t, const Posture *p)
 {
     double x[AT_LEAST_ONE(N_GIVEN)], xd[AT_LEAST_ONE(N_GIVEN)], xdd[AT_LEAST_ONE(N_GIVEN)], now[2] = {0}, rate[2] = {0};
     real f[AT_LEAST_ONE(N_FREE)];
-    memcpy(f, p->f, sizeof f);
+    memcpy(f, p->free_a, sizeof f);
     if (collocates(z))
         sift(z, f);
     for (int i = 0; i < N_FREE; i++) {
-        const int unit = z->free_unit[i], k = z->free_q[i];
+        const int unit = z->chosen.free_unit[i], k = z->chosen.free_q[i];
         now[unit] = larger(now[unit], size_of(f[i], z->live));
-        rate[unit] = larger(rate[unit], size_of(p->v[z->free_v[i]], z->live));
+        rate[unit] = larger(rate[unit], size_of(p->v[z->chosen.free_v[i]], z->live));
         if (k >= 0)
-            z->travel[unit] = larger(z->travel[unit], size_of(p->q[k] - z->first_q[k], z->live));
+            z->travel[unit] = larger(z->travel[unit], size_of(p->q[k] - z->start_q[k], z->live));
     }
     signals_at(&d->given, t, z->look, x, xd, xdd);
     for (int i = 0; i < N_GIVEN; i++) {
         const int unit = GIVEN_UNIT[i];
         now[unit] = larger(now[unit], fabs(xdd[i]));
         rate[unit] = larger(rate[unit], fabs(xd[i]));
-        z->travel[unit] = larger(z->travel[unit], size_of(fill(x[i]) - z->first_q[GIVEN_Q[i]], z->live));
+        z->travel[unit] = larger(z->travel[unit], size_of(fill(x[i]) - z->start_q[GIVEN_Q[i]], z->live));
     }
     even_out(now);
     even_out(rate);
     even_out(z->travel);
     for (int unit = 0; unit < 2; unit++) {
-        z->most[unit] = larger(z->most[unit], now[unit]);
-        z->speed[unit] = larger(rate[unit], FADING * z->speed[unit]);
-        const double least = larger(FLOOR * z->most[unit], z->rounding[unit]);
+        z->peak[unit] = larger(z->peak[unit], now[unit]);
+        z->rate_scale[unit] = larger(rate[unit], FADING * z->rate_scale[unit]);
+        const double least = larger(FLOOR * z->peak[unit], z->rounding[unit]);
         z->scale[unit] = larger(larger(now[unit], least), (collocates(z) ? FADING : 1.0) * z->scale[unit]);
     }
 }
@@ -59,7 +59,7 @@ static double measure(const Sim *z, const real *x)
 {
     double largest = 0.0;
     for (int i = 0; i < N_FREE; i++)
-        largest = larger(largest, size_of(x[i], z->live) / z->scale[z->free_unit[i]]);
+        largest = larger(largest, size_of(x[i], z->live) / z->scale[z->chosen.free_unit[i]]);
     return largest;
 }
 
@@ -81,16 +81,16 @@ static int derive(Sim *z, const Drive *d, int columns)
             memcpy(here, found[0], sizeof here);
         for (int k = first < 0; k < count && first + k < columns; k++) {
             const int j = first + k;
-            real *column = j < N_FREE ? z->Fx + j * N_FREE : z->Fv + (j - N_FREE) * N_FREE;
+            real *column = j < N_FREE ? z->a_by_x + j * N_FREE : z->a_by_v + (j - N_FREE) * N_FREE;
             for (int i = 0; i < N_FREE; i++)
                 column[i] = (found[k][i] - here[i]) / (j < N_FREE ? STEP_X : STEP_V);
         }
     }
     z->look = kept;
     if (outcome == FINE) {
-        memcpy(z->derived_q, z->now.q, sizeof z->derived_q);
+        memcpy(z->jacobian_q, z->now.q, sizeof z->jacobian_q);
         z->jacobians++;
-        z->have_jacobian = z->fresh = 1;
+        z->has_jacobian = z->jacobian_is_fresh = 1;
     }
     return outcome;
 }
@@ -104,17 +104,17 @@ static int differentiate(Sim *z, const Drive *d)
     for (int i = 0; i < N_FREE; i++) { /* no error can be smaller than what rounding of positions makes of accelerations */
         double noise = 0.0;
         for (int j = 0; j < N_FREE; j++)
-            if (z->free_q[j] >= 0)
-                noise += DBL_EPSILON * size_of(z->Fx[j * N_FREE + i] * z->now.q[z->free_q[j]], z->live);
-        double *least = z->rounding + z->free_unit[i];
-        *least = larger(*least, (collocates(z) ? ROUNDED_OFF : ROUNDING) * noise / z->tolerance);
-        z->scale[z->free_unit[i]] = larger(z->scale[z->free_unit[i]], *least);
+            if (z->chosen.free_q[j] >= 0)
+                noise += DBL_EPSILON * size_of(z->a_by_x[j * N_FREE + i] * z->now.q[z->chosen.free_q[j]], z->live);
+        double *least = z->rounding + z->chosen.free_unit[i];
+        *least = larger(*least, (collocates(z) ? ROUNDED_OFF : ROUNDING) * noise / z->settings.tolerance);
+        z->scale[z->chosen.free_unit[i]] = larger(z->scale[z->chosen.free_unit[i]], *least);
     }
-    for (int i = 0; z->cutoff > 0.0 && i < N_FREE * N_FREE; i++)
-        z->sieve[i] = fill(i % (N_FREE + 1) == 0) - z->Fx[i] / (z->cutoff * z->cutoff);
-    if (z->cutoff > 0.0 && N_FREE > 0 && !(factorise(z->sieve, z->sieve_pivot, N_FREE, z->live) > 0.0))
-        z->cutoff = 0.0;
-    z->factorised_for = 0.0;
+    for (int i = 0; z->settings.cutoff > 0.0 && i < N_FREE * N_FREE; i++)
+        z->sieve[i] = fill(i % (N_FREE + 1) == 0) - z->a_by_x[i] / (z->settings.cutoff * z->settings.cutoff);
+    if (z->settings.cutoff > 0.0 && N_FREE > 0 && !(factorise(z->sieve, z->sieve_pivot, N_FREE, z->live) > 0.0))
+        z->settings.cutoff = 0.0;
+    z->factorised_step = 0.0;
     return FINE;
 }
 
@@ -124,7 +124,7 @@ SUPPLE_LOCAL real product(const Sim *z, const real *x, const real *y)
     const double weight[2] = {1.0 / (z->scale[0] * z->scale[0]), 1.0 / (z->scale[1] * z->scale[1])};
     real sum = fill(0);
     for (int i = 0; i < N_FREE; i++)
-        sum += weight[z->free_unit[i]] * x[i] * y[i];
+        sum += weight[z->chosen.free_unit[i]] * x[i] * y[i];
     return sum;
 }
 
@@ -132,10 +132,10 @@ SUPPLE_LOCAL real product(const Sim *z, const real *x, const real *y)
  * x: the correction that the factors ask for; last: that of the iteration before, or NULL */
 static void improve(Sim *z, const real *last, real *x)
 {
-    for (int k = 0; k < z->pairs; k++) {
-        const real share = product(z, z->learnt[k][0], x);
+    for (int k = 0; k < z->n_broyden; k++) {
+        const real share = product(z, z->broyden[k][0], x);
         for (int i = 0; i < N_FREE; i++)
-            x[i] += z->learnt[k][1][i] * share;
+            x[i] += z->broyden[k][1][i] * share;
     }
     if (!last)
         return;
@@ -145,49 +145,51 @@ static void improve(Sim *z, const real *last, real *x)
             return;
     if (size_of(product(z, x, x) / whole, z->live) < 0.01)
         return; /* nothing to learn */
-    if (z->pairs == PAIRS)
-        z->pairs = 0;
-    memcpy(z->learnt[z->pairs][0], last, sizeof z->learnt[0][0]);
+    if (z->n_broyden == BROYDEN_PAIRS)
+        z->n_broyden = 0;
+    memcpy(z->broyden[z->n_broyden][0], last, sizeof z->broyden[0][0]);
     for (int i = 0; i < N_FREE; i++) {
-        z->learnt[z->pairs][1][i] = x[i] / gone;
+        z->broyden[z->n_broyden][1][i] = x[i] / gone;
         x[i] *= whole / gone;
     }
-    z->pairs++;
+    z->n_broyden++;
 }
 
 /* Evaluations that better derivatives would have saved: once they cost as much as new ones, new ones it is */
 static void spend(Sim *z, int evaluations)
 {
-    z->wasted = z->fresh ? 0 : z->wasted + (evaluations > 0 ? evaluations : 0);
-    if (z->wasted > (at_once ? N_FREE / 4 : N_FREE)) {
-        z->have_jacobian = 0;
-        z->wasted = 0;
+    z->wasted_evaluations = z->jacobian_is_fresh ? 0 : z->wasted_evaluations + (evaluations > 0 ? evaluations : 0);
+    if (z->wasted_evaluations > (at_once ? N_FREE / 4 : N_FREE)) {
+        z->has_jacobian = 0;
+        z->wasted_evaluations = 0;
     }
 }
 
 /* Derivatives also say what is above the cutoff: they may not be those of another pose */
 SUPPLE_LOCAL void refresh(Sim *z)
 {
-    for (int i = 0; i < N_Q && z->have_jacobian; i++)
-        if (size_of(z->now.q[i] - z->derived_q[i], z->live) > ELSEWHERE_BY)
-            z->have_jacobian = 0;
+    for (int i = 0; i < N_Q && z->has_jacobian; i++)
+        if (size_of(z->now.q[i] - z->jacobian_q[i], z->live) > ELSEWHERE_BY)
+            z->has_jacobian = 0;
 }
 
 /* a guess of the dependent coordinates after a time h */
 static void foresee(const Sim *z, double h, Posture *p)
 {
     memcpy(p->q, z->now.q, sizeof p->q);
-    for (int i = 0; i < N_DEP; i++)
-        if (z->dep_q[i] >= 0)
-            p->q[z->dep_q[i]] += h * (z->now.v[z->dep_v[i]] + num(0.5) * h * z->a[z->dep_v[i]]);
-    for (int k = 0; k < N_TURNING; k++)
-        if (z->turning[k][2] >= 0) {
+    for (int i = 0; i < N_DEP; i++) {
+        const int k = z->chosen.dependent_q[i], w = z->chosen.dependent_v[i];
+        if (k >= 0)
+            p->q[k] += h * (z->now.v[w] + num(0.5) * h * z->a[w]);
+    }
+    for (int k = 0; k < N_BALLS; k++)
+        if (z->chosen.balls[k].dependent >= 0) {
             real s[3];
             for (int i = 0; i < 3; i++) {
-                const int at = z->dep_v[z->turning[k][2] + i];
+                const int at = z->chosen.dependent_v[z->chosen.balls[k].dependent + i];
                 s[i] = h * (z->now.v[at] + num(0.5) * h * z->a[at]);
             }
-            turn(p->q + z->turning[k][0], z->now.q + z->turning[k][0], s);
+            turn(p->q + z->chosen.balls[k].q, z->now.q + z->chosen.balls[k].q, s);
         }
 }
 
@@ -200,7 +202,7 @@ static real power_of(Sim *z, const Drive *d, double t, const Posture *p)
     for (int i = 0; i < N_W; i++)
         wrench[i] = fill(d->load.channels ? load[i] : 0.0);
     for (int i = 0; i < N_GIVEN; i++)
-        tau[i] = p->tau[i];
+        tau[i] = p->given_effort[i];
     for (int i = 0; i < N_TAU; i++)
         tau[N_GIVEN + i] = p->effort[i];
     model_power(p->q, p->v, tau, wrench, z->parameters, power);

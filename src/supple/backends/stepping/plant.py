@@ -30,6 +30,14 @@ class Block(NamedTuple):
     end: int
 
 
+class Ball(NamedTuple):
+    """A ball joint: its first place in q, and that among the free and among the dependent coordinates, -1 if not there."""
+
+    q: int
+    free: int
+    dependent: int
+
+
 @dataclass(frozen=True)
 class Controlled:
     """The rigid robot that a computed-torque controller computes with."""
@@ -39,7 +47,7 @@ class Controlled:
     inverse: Function  # q, v, a, g, p -> tau
     dependent: tuple[Place, ...]
     rows: tuple[int, ...]
-    turning: tuple[tuple[int, int], ...]  # place in q, place among the dependent
+    balls: tuple[Ball, ...]
     blocks: tuple[Block, ...]
     drives: tuple[Place, ...]  # its actuators
     measured: tuple[Place, ...]  # the same in the flexible robot
@@ -68,9 +76,9 @@ class Coupled:
     gain: float = 0.0  # 1/s, with which gaps are pulled together
     gap: Function | None = None  # q -> residual, if they are
     moved: tuple[Place, ...] = ()  # coordinates that close what is left of gaps after every step
-    moved_turning: tuple[tuple[int, int], ...] = ()  # ball joints: place in q, place among the moved
+    moved_balls: tuple[Ball, ...] = ()  # ball joints; the moved ones stand as dependent
     tied: tuple[Place, ...] = ()
-    tied_turning: tuple[tuple[int, int], ...] = ()
+    tied_balls: tuple[Ball, ...] = ()
     parts: tuple[Part, ...] = ()
 
 
@@ -93,7 +101,7 @@ class Plant:
     dependent: tuple[Place, ...]
     rows: tuple[int, ...]  # closure equations by which they follow
     torque: tuple[Place, ...]
-    turning: tuple[tuple[int, int, int], ...]  # place in q, among free or -1, among dependent or -1
+    balls: tuple[Ball, ...]
     power: Function
     loops: Function | None = None
     rates: Function | None = None
@@ -110,11 +118,6 @@ class Plant:
     parameters: tuple[float, ...] = field(default=())
     elastic: tuple[int, ...] = ()  # places in v of the coordinates that `damping` acts on
     damping: Any = field(default=None, compare=False)  # D of further forces D v; accelerations take them as an input x
-
-    @property
-    def row(self) -> int:
-        """Numbers in one recorded sample: t, q, v, forces of the torque-driven actuators, free accelerations."""
-        return 1 + self.nq + self.nv + len(self.torque) + len(self.free)
 
 
 def plant_function(name: str, inputs: Mapping[str, Any], outputs: Mapping[str, Any]) -> Function:

@@ -9,11 +9,24 @@ from pathlib import Path
 from supple.backends import c_source
 from supple.backends.program import body as program_body
 from supple.backends.stepping.collocation import STAGES, collocation_tables
-from supple.backends.stepping.plant import Block, Coupled, Place, Plant
+from supple.backends.stepping.layout import BALL, BLOCK, layout_text, struct_text, table_text
+from supple.backends.stepping.plant import Ball, Block, Coupled, Place, Plant
 from supple.expr.function import Function
 
 _COUPLED = ("coupled", "multipliers", "chains", "printed")
-_COLUMNS = ("algebra", "plant", "rotations", "loops", "motion", "dense", *_COUPLED, "control", "columns")
+_COLUMNS = (
+    "algebra",
+    "plant",
+    "layout",
+    "signals",
+    "rotations",
+    "loops",
+    "motion",
+    "dense",
+    *_COUPLED,
+    "control",
+    "columns",
+)
 _METHODS = ("newton", "complex", "collocation", "generalised_alpha", "dormand_prince", "quasi_static")
 _PARTS = (*_COLUMNS, *_METHODS, "recording", "run", "entries")
 
@@ -32,6 +45,9 @@ _WIDE = """/* loops over the rows of matrices go several rows at a time, which g
 
 @cache
 def _file(name: str) -> str:
+    """The text of a header; that of the layout is generated."""
+    if name == "layout":
+        return layout_text()
     return (Path(__file__).parent / f"{name}.h").read_text(encoding="ascii")
 
 
@@ -47,7 +63,7 @@ def columns_source(plant: Plant) -> str:
 
 def stepping_source() -> str:
     """The C text of the integrators, to stand after the equations of a plant."""
-    return "\n".join([collocation_tables(), *(_file(part) for part in _PARTS)])
+    return "\n".join([collocation_tables(), *(_file(part) for part in _PARTS), table_text()])
 
 
 def plant_equations(plant: Plant, also: Sequence[Function] = (), stepped: bool = True) -> str:
@@ -83,15 +99,16 @@ def _definitions(plant: Plant, stages: int) -> list[str]:
     numbers = {
         "N_Q": plant.nq, "N_V": plant.nv, "N_FREE": len(plant.free), "N_GIVEN": len(plant.given), "N_DEP": n,
         "N_TAU": len(plant.torque), "N_DRIVEN": len(plant.given) + len(plant.torque), "N_W": plant.loads,
-        "N_P": len(plant.parameters), "N_TURNING": len(plant.turning), "N_ALIGNED": aligned,
+        "N_P": len(plant.parameters), "N_BALLS": len(plant.balls), "N_ALIGNED": aligned,
         "STAGES": stages, "N_CQ": cq, "N_CV": 0 if rigid is None else rigid.inverse.inputs["v"].size, "N_CDEP": cdep,
-        "N_CALIGNED": caligned, "N_CTURNING": 0 if rigid is None else len(rigid.turning),
+        "N_CALIGNED": caligned, "N_CBALLS": 0 if rigid is None else len(rigid.balls),
         "N_DRIVES": 0 if rigid is None else len(rigid.drives), "N_ROW": rows, "N_CROW": crows,
         "MOST_ROWS": max(rows, crows), "MOST_DEP": max(n, cdep, loop), "N_LOOP": loop,
         "N_LATE": loop if plant.coupled is not None and plant.coupled.way == "printed" else 0,
         "MOST_WIDE": wide, "MOST_ALIGNED": max(aligned, caligned), "MOST_Q": max(plant.nq, cq),
     }  # fmt: skip
-    lines = [f"#define {key} {value}" for key, value in numbers.items()]
+    lines = [*struct_text(BLOCK), *struct_text(BALL)]
+    lines += [f"#define {key} {value}" for key, value in numbers.items()]
     lines.append(f"#define REACH {c_source.literal(plant.reach)}")
     if plant.tree is not None:
         lines.append("#define DENSE")
@@ -105,7 +122,7 @@ def _definitions(plant: Plant, stages: int) -> list[str]:
         lines += [_table("DRIVE_TAU", rigid.torques), _table("CROW", rigid.rows)]
         lines += [_table("DRIVE_GIVEN", [given.index(p.v) if p.v in given else -1 for p in rigid.measured])]
         lines += _blocks("CBLOCKS", rigid.blocks)
-        lines.append(_turning("CTURNING", rigid.turning))
+        lines.append(_balls("CBALLS", rigid.balls))
     return lines
 
 
@@ -115,8 +132,8 @@ def _couplings(plant: Plant, by: Coupled) -> list[str]:
     lines = [_table("LOOP_ROW", by.rows), _table("V_FREE", [free.index(k) if k in free else -1 for k in range(plant.nv)])]
     lines += [f"#define GAIN {by.gain!r}"] if by.gain else []
     if by.moved:
-        lines += ["#define MENDS", f"#define N_MOVED {len(by.moved)}", f"#define N_MOVED_TURNING {len(by.moved_turning)}"]
-        lines += [*_places("MOVED", by.moved), _turning("MOVED_TURNING", by.moved_turning)]
+        lines += ["#define MENDS", f"#define N_MOVED {len(by.moved)}", f"#define N_MOVED_BALLS {len(by.moved_balls)}"]
+        lines += [*_places("MOVED", by.moved), _balls("MOVED_BALLS", by.moved_balls)]
     if by.way == "multipliers":
         return [*lines, "#define MULTIPLIERS"]
     order = [k for part in by.parts for k in part.v]
@@ -134,22 +151,23 @@ def _couplings(plant: Plant, by: Coupled) -> list[str]:
         f"static void (*const CHAIN_MODEL[])({inputs}, {outputs}) = {{{names}}};",
     ]  # fmt: skip
     if by.way == "printed":
-        lines += ["#define PRINTED", f"#define N_TIED_TURNING {len(by.tied_turning)}"]
-        lines += [*_places("TIED", by.tied), _turning("TIED_TURNING", by.tied_turning)]
+        lines += ["#define PRINTED", f"#define N_TIED_BALLS {len(by.tied_balls)}"]
+        lines += [*_places("TIED", by.tied), _balls("TIED_BALLS", by.tied_balls)]
     return lines
 
 
-def _turning(name: str, balls: Sequence[tuple[int, int]]) -> str:
-    """Ball joints that are not among the free coordinates: place in q, and in another list."""
-    shown = ", ".join(f"{{{q}, -1, {d}}}" for q, d in balls) or "{0}"
-    return f"static const int {name}[{max(1, len(balls))}][3] = {{{shown}}};"
+def _balls(name: str, balls: Sequence[Ball]) -> str:
+    return f"static const Ball {name}[{max(1, len(balls))}] = {{{_rows(balls) or '{0}'}}};"
 
 
 def _blocks(name: str, blocks: Sequence[Block]) -> list[str]:
     if not blocks:
         return [f"#define {name} NULL"]
-    shown = ", ".join("{" + ", ".join(map(str, b)) + "}" for b in blocks)
-    return [f"static const int {name}[{len(blocks)}][5] = {{{shown}}};"]
+    return [f"static const Block {name}[{len(blocks)}] = {{{_rows(blocks)}}};"]
+
+
+def _rows(records: Sequence[tuple[int, ...]]) -> str:
+    return ", ".join("{" + ", ".join(map(str, x)) + "}" for x in records)
 
 
 def _places(name: str, places: Sequence[Place]) -> list[str]:

@@ -6,8 +6,8 @@
  * (35), (39) the virtual torques of the passive joints, and the forces that take their place next time, J_p^T lam = tau_p.
  */
 #ifdef PRINTED
-static const Tree TIED = {N_Q, N_V, N_LOOP, N_ROW, N_ALIGNED, N_TIED_TURNING, NULL, model_loops, model_rates};
-static const Choice TIED_CHOICE = {LOOP_ROW, TIED_V, TIED_Q, TIED_TURNING};
+static const Tree TIED = {N_Q, N_V, N_LOOP, N_ROW, N_ALIGNED, N_TIED_BALLS, NULL, model_loops, model_rates};
+static const Choice TIED_CHOICE = {LOOP_ROW, TIED_V, TIED_Q, TIED_BALLS};
 
 /* lam of J_p^T lam = tau for the passive coordinates, by the factors of J_p */
 SUPPLE_LOCAL void in_place_of(const Loops *loops, const real *tau, real *lam)
@@ -63,7 +63,7 @@ static int next_forces(Sim *z, const Posture *p, const real *found, const real *
             k++;
         tau[i] = inertia_of(&parts, k, at, ordered) + parts.c[at];
     }
-    in_place_of(&loops, tau, z->late);
+    in_place_of(&loops, tau, z->late_force);
     return FINE;
 }
 
@@ -76,18 +76,18 @@ static int coupled(Sim *z, Posture *p, const real *given, const real *g, const r
     if (!carried(z, p, &parts, lam))
         return ILL_POSED;
     chain_forces(p, &parts, given, a, force);
-    if (!z->have_late) { /* there is none before the first: it starts with the right ones */
+    if (!z->has_late_force) { /* there is none before the first: it starts with the right ones */
         real first[N_V];
         memcpy(first, a, sizeof first);
         ask(z, p, given, J, wanted);
         if (!exact_forces(z, &parts, wanted, force, first, whole))
             return ILL_POSED;
         for (int r = 0; r < N_LOOP; r++)
-            z->late[r] = whole[r] - lam[r];
-        z->have_late = 1;
+            z->late_force[r] = whole[r] - lam[r];
+        z->has_late_force = 1;
     }
     for (int r = 0; r < N_LOOP; r++) {
-        lam[r] += z->late[r];
+        lam[r] += z->late_force[r];
         for (int k = 0; k < N_V; k++)
             force[k] += parts.J[k * N_ROW + LOOP_ROW[r]] * lam[r];
     }

@@ -10,11 +10,12 @@
 static double correction(const Sim *z, const Posture *p, const real *step)
 {
     double most[2] = {STATIC_LEAST, STATIC_LEAST}, largest = 0.0;
+    for (int i = 0; i < N_FREE; i++) {
+        const int unit = z->chosen.free_unit[i], k = z->chosen.free_q[i];
+        most[unit] = larger(most[unit], k >= 0 ? size_of(p->q[k], z->live) : 1.0);
+    }
     for (int i = 0; i < N_FREE; i++)
-        most[z->free_unit[i]] =
-            larger(most[z->free_unit[i]], z->free_q[i] >= 0 ? size_of(p->q[z->free_q[i]], z->live) : 1.0);
-    for (int i = 0; i < N_FREE; i++)
-        largest = larger(largest, size_of(step[i], z->live) / most[z->free_unit[i]]);
+        largest = larger(largest, size_of(step[i], z->live) / most[z->chosen.free_unit[i]]);
     return largest;
 }
 
@@ -31,8 +32,8 @@ static int stiffness(Sim *z, const Drive *d, double t, const Posture *there)
     z->t = before;
     if (outcome != FINE)
         return outcome;
-    memcpy(z->matrix, z->Fx, N_FREE * N_FREE * sizeof(real));
-    return N_FREE == 0 || factorise(z->matrix, z->pivot, N_FREE, z->live) > 0.0 ? FINE : ILL_POSED;
+    memcpy(z->newton_matrix, z->a_by_x, N_FREE * N_FREE * sizeof(real));
+    return N_FREE == 0 || factorise(z->newton_matrix, z->newton_pivot, N_FREE, z->live) > 0.0 ? FINE : ILL_POSED;
 }
 
 static int quasi_static_step(Sim *z, const Drive *d, double h, Posture *end)
@@ -43,19 +44,19 @@ static int quasi_static_step(Sim *z, const Drive *d, double h, Posture *end)
         double size = HUGE_VAL;
         int stalled = 0;
         for (int i = 0; i < N_FREE; i++) { /* bending goes on as in the step before, whose rates are kept as a stage */
-            s[i] = z->have_stages ? h * z->stage[i] : fill(0);
+            s[i] = z->has_stages ? h * z->stages[i] : fill(0);
             u[i] = fill(0);
         }
         foresee(z, h, end);
         outcome = evaluate(z, d, z->t + h, z->now.q, s, u, end);
-        if (outcome == FINE && (fresh || !z->have_jacobian))
+        if (outcome == FINE && (fresh || !z->has_jacobian))
             outcome = stiffness(z, d, z->t + h, end);
-        z->pairs = 0;
+        z->n_broyden = 0;
         for (int iteration = 0; iteration < STATIC_MOST && outcome == FINE; iteration++) {
-            z->iterations++;
+            z->newton_iterations++;
             for (int i = 0; i < N_FREE; i++)
-                step[i] = -end->f[i];
-            solve(z->matrix, z->pivot, N_FREE, step);
+                step[i] = -end->free_a[i];
+            solve(z->newton_matrix, z->newton_pivot, N_FREE, step);
             improve(z, iteration ? last : NULL, step);
             memcpy(last, step, sizeof last);
             const double before = size;
@@ -63,8 +64,8 @@ static int quasi_static_step(Sim *z, const Drive *d, double h, Posture *end)
             stalled = size < STATIC_ROUNDED && size > 0.5 * before ? stalled + 1 : 0;
             if (size < STATIC_CLOSE || stalled > 2) {
                 for (int i = 0; i < N_FREE; i++) {
-                    z->stage[i] = s[i] / h;
-                    end->f[i] = fill(0);
+                    z->stages[i] = s[i] / h;
+                    end->free_a[i] = fill(0);
                 }
                 return FINE;
             }

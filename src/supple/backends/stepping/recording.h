@@ -1,20 +1,20 @@
 /* What is recorded: states at steps, and between them. */
-/* of one sample: t, q, v, forces of actuators not prescribed, free accelerations */
-#define ROW (1 + N_Q + N_V + N_TAU + N_FREE)
 
-static void record(const Sim *z, double t, const real *q, const real *v, const real *effort, const real *f, double *to)
+/* n numbers of lane l, not numbers where it holds no run */
+SUPPLE_LOCAL void note(const Sim *z, int l, const real *x, int n, double *to)
+{
+    for (int i = 0; i < n; i++)
+        to[i] = z->live[l] ? SUPPLE_LANE(x[i], l) : NAN;
+}
+
+static void record(const Sim *z, double t, const real *q, const real *v, const real *effort, const real *free_a, double *to)
 {
     for (int l = 0; l < SUPPLE_LANES; l++, to += ROW) {
-        double *x = to;
-        *x++ = t;
-        for (int i = 0; i < N_Q; i++)
-            *x++ = z->live[l] ? SUPPLE_LANE(q[i], l) : NAN;
-        for (int i = 0; i < N_V; i++)
-            *x++ = z->live[l] ? SUPPLE_LANE(v[i], l) : NAN;
-        for (int i = 0; i < N_TAU; i++)
-            *x++ = z->live[l] ? SUPPLE_LANE(effort[i], l) : NAN;
-        for (int i = 0; i < N_FREE; i++)
-            *x++ = z->live[l] ? SUPPLE_LANE(f[i], l) : NAN;
+        to[SAMPLE_T] = t;
+        note(z, l, q, N_Q, to + SAMPLE_Q);
+        note(z, l, v, N_V, to + SAMPLE_V);
+        note(z, l, effort, N_TAU, to + SAMPLE_EFFORT);
+        note(z, l, free_a, N_FREE, to + SAMPLE_FREE_A);
     }
 }
 
@@ -81,19 +81,19 @@ static void coordinates_between(const Sim *z, double h, double x, const Posture 
     for (int i = 0; i < N_V; i++)
         v[i] = z->now.v[i] + x * (end->v[i] - z->now.v[i]);
     for (int i = 0; i < N_DEP; i++)
-        if (z->dep_q[i] >= 0) {
-            const int k = z->dep_q[i], w = z->dep_v[i];
+        if (z->chosen.dependent_q[i] >= 0) {
+            const int k = z->chosen.dependent_q[i], w = z->chosen.dependent_v[i];
             const real moved = end->q[k] - z->now.q[k];
             q[k] = z->now.q[k] + c.place[0] * moved + h * (c.place[1] * z->now.v[w] + c.place[2] * end->v[w]);
             v[w] = c.rate[0] / h * moved + c.rate[1] * z->now.v[w] + c.rate[2] * end->v[w];
         }
     for (int i = 0; i < N_FREE; i++)
-        if (z->free_q[i] >= 0) {
-            const int k = z->free_q[i], w = z->free_v[i];
+        if (z->chosen.free_q[i] >= 0) {
+            const int k = z->chosen.free_q[i], w = z->chosen.free_v[i];
             const real moved = end->q[k] - z->now.q[k];
-            q[k] = z->now.q[k] + quintic_place(x, h, moved, z->now.v[w], end->v[w], z->now.f[i], end->f[i]);
-            v[w] = quintic_rate(x, h, moved, z->now.v[w], end->v[w], z->now.f[i], end->f[i]);
-            if (z->method == QUASI_STATIC) { /* rates are left out, not zero */
+            q[k] = z->now.q[k] + quintic_place(x, h, moved, z->now.v[w], end->v[w], z->now.free_a[i], end->free_a[i]);
+            v[w] = quintic_rate(x, h, moved, z->now.v[w], end->v[w], z->now.free_a[i], end->free_a[i]);
+            if (z->settings.method == QUASI_STATIC) { /* rates are left out, not zero */
                 q[k] = z->now.q[k] + x * moved;
                 v[w] = fill(0);
             }
@@ -105,15 +105,15 @@ static void straighten(const Sim *z, double x, const Posture *end, real *q, real
 {
     real bent[AT_LEAST_ONE(N_FREE)], rate[AT_LEAST_ONE(N_FREE)];
     for (int i = 0; i < N_FREE; i++) {
-        const int k = z->free_q[i], w = z->free_v[i];
+        const int k = z->chosen.free_q[i], w = z->chosen.free_v[i];
         bent[i] = k >= 0 ? q[k] - z->now.q[k] - x * (end->q[k] - z->now.q[k]) : fill(0);
         rate[i] = k >= 0 ? v[w] - z->now.v[w] - x * (end->v[w] - z->now.v[w]) : fill(0);
     }
     alpha_solve(z, bent);
     alpha_solve(z, rate);
     for (int i = 0; i < N_FREE; i++)
-        if (z->free_q[i] >= 0) {
-            const int k = z->free_q[i], w = z->free_v[i];
+        if (z->chosen.free_q[i] >= 0) {
+            const int k = z->chosen.free_q[i], w = z->chosen.free_v[i];
             q[k] = z->now.q[k] + x * (end->q[k] - z->now.q[k]) + bent[i];
             v[w] = z->now.v[w] + x * (end->v[w] - z->now.v[w]) + rate[i];
         }
@@ -122,14 +122,14 @@ static void straighten(const Sim *z, double x, const Posture *end, real *q, real
 /* Accelerations are interpolated themselves: those of an interpolated posture would magnify what is stiff */
 static void accelerations_between(const Sim *z, double h, double x, const Posture *end, real *f)
 {
-    const double bend = z->recent ? x * (x - 1.0) * h / (h + z->h_last) : x * (x - 1.0);
+    const double bend = z->has_last_step ? x * (x - 1.0) * h / (h + z->last_step) : x * (x - 1.0);
     for (int i = 0; i < N_FREE; i++) {
-        f[i] = z->now.f[i] + x * (end->f[i] - z->now.f[i]);
-        if (z->method == GENERALISED_ALPHA)
-            f[i] += bend * (end->f[i] - z->now.f[i] - h * z->jerk[i]);
-        else if (z->method == DORMAND_PRINCE && z->free_q[i] >= 0)
-            f[i] = quintic_curve(x, h, end->q[z->free_q[i]] - z->now.q[z->free_q[i]], z->now.v[z->free_v[i]],
-                                 end->v[z->free_v[i]], z->now.f[i], end->f[i]);
+        const int k = z->chosen.free_q[i], w = z->chosen.free_v[i];
+        f[i] = z->now.free_a[i] + x * (end->free_a[i] - z->now.free_a[i]);
+        if (z->settings.method == GENERALISED_ALPHA)
+            f[i] += bend * (end->free_a[i] - z->now.free_a[i] - h * z->jerk[i]);
+        else if (z->settings.method == DORMAND_PRINCE && k >= 0)
+            f[i] = quintic_curve(x, h, end->q[k] - z->now.q[k], z->now.v[w], end->v[w], z->now.free_a[i], end->free_a[i]);
     }
 }
 
@@ -140,16 +140,16 @@ static void free_rotation_between(const Sim *z, double h, double x, const Postur
 {
     real on[3], on_u[3], later[3], curve[3];
     const double ahead = 1e-6 * h;
-    const int *index = z->free_v + free;
+    const int *index = z->chosen.free_v + free;
     for (int i = 0; i < 3; i++) {
         on[i] = s[i] + ahead * end_rate[i];
-        on_u[i] = u[i] + ahead * end->f[free + i];
+        on_u[i] = u[i] + ahead * end->free_a[free + i];
     }
     rotation_rate(on, on_u, later);
     for (int i = 0; i < 3; i++) {
         curve[i] = (later[i] - end_rate[i]) / ahead;
-        moved[i] = quintic_place(x, h, s[i], z->now.v[index[i]], end_rate[i], z->now.f[free + i], curve[i]);
-        rate[i] = quintic_rate(x, h, s[i], z->now.v[index[i]], end_rate[i], z->now.f[free + i], curve[i]);
+        moved[i] = quintic_place(x, h, s[i], z->now.v[index[i]], end_rate[i], z->now.free_a[free + i], curve[i]);
+        rate[i] = quintic_rate(x, h, s[i], z->now.v[index[i]], end_rate[i], z->now.free_a[free + i], curve[i]);
     }
 }
 
@@ -157,16 +157,17 @@ static void free_rotation_between(const Sim *z, double h, double x, const Postur
 static void rotation_at(const Sim *z, int k, double h, double x, const Posture *end, real *q, real *v)
 {
     const Cubic c = cubic_at(x);
-    const int at = z->turning[k][0];
-    const int *index = z->turning[k][1] >= 0 ? z->free_v + z->turning[k][1] : z->dep_v + z->turning[k][2];
+    const Ball ball = z->chosen.balls[k];
+    const int at = ball.q;
+    const int *index = ball.free >= 0 ? z->chosen.free_v + ball.free : z->chosen.dependent_v + ball.dependent;
     const real *p = z->now.q + at;
     real s[3], end_rate[3], u[3], moved[3], rate[3], w[3];
     rotation_between(p, end->q + at, s);
     for (int i = 0; i < 3; i++)
         u[i] = end->v[index[i]];
     rotation_rate(s, u, end_rate);
-    if (z->turning[k][1] >= 0)
-        free_rotation_between(z, h, x, end, z->turning[k][1], s, u, end_rate, moved, rate);
+    if (ball.free >= 0)
+        free_rotation_between(z, h, x, end, ball.free, s, u, end_rate, moved, rate);
     else
         for (int i = 0; i < 3; i++) {
             moved[i] = c.place[0] * s[i] + h * (c.place[1] * z->now.v[index[i]] + c.place[2] * end_rate[i]);
@@ -184,19 +185,19 @@ static void interpolate(Sim *z, const Drive *d, double h, double x, const Postur
     static SUPPLE_THREAD Posture here;
     real *q = here.q, *v = here.v, effort[AT_LEAST_ONE(N_TAU)], f[AT_LEAST_ONE(N_FREE)];
     coordinates_between(z, h, x, end, q, v);
-    if (z->method == GENERALISED_ALPHA && z->factorised_for == h)
+    if (z->settings.method == GENERALISED_ALPHA && z->factorised_step == h)
         straighten(z, x, end, q, v);
     accelerations_between(z, h, x, end, f);
     if (collocates(z)) { /* the stages know better */
         real place[AT_LEAST_ONE(N_FREE)], rate[AT_LEAST_ONE(N_FREE)];
         collocation_between(z, h, x, end, place, rate, f);
         for (int i = 0; i < N_FREE; i++)
-            if (z->free_q[i] >= 0) {
-                q[z->free_q[i]] = z->now.q[z->free_q[i]] + place[i];
-                v[z->free_v[i]] = rate[i];
+            if (z->chosen.free_q[i] >= 0) {
+                q[z->chosen.free_q[i]] = z->now.q[z->chosen.free_q[i]] + place[i];
+                v[z->chosen.free_v[i]] = rate[i];
             }
     }
-    for (int k = 0; k < N_TURNING; k++)
+    for (int k = 0; k < N_BALLS; k++)
         rotation_at(z, k, h, x, end, q, v);
     double g[AT_LEAST_ONE(N_GIVEN)], gd[AT_LEAST_ONE(N_GIVEN)];
     const double t = z->t + x * h;

@@ -9,7 +9,7 @@ static int restart(Sim *z, const Drive *d)
     z->look = 1e-11 * (1.0 + fabs(z->t));
     for (int i = 0; i < N_FREE; i++) {
         s[i] = fill(0);
-        u[i] = z->now.v[z->free_v[i]];
+        u[i] = z->now.v[z->chosen.free_v[i]];
     }
     static SUPPLE_THREAD Posture from;
     from = z->now;
@@ -18,8 +18,8 @@ static int restart(Sim *z, const Drive *d)
         outcome = accelerations(z, d, z->t, &z->now, z->a);
     z->power = power_of(z, d, z->t, &z->now);
     note_scale(z, d, z->t, &z->now);
-    z->restart = 1;
-    z->have_stages = 0;
+    z->starts_anew = 1;
+    z->has_stages = 0;
     return outcome;
 }
 
@@ -42,7 +42,7 @@ static double next_corner(const Sim *z, const Drive *d, double until)
 static int one_step(Sim *z, const Drive *d, double h, Posture *end, double *error)
 {
     *error = 0.0;
-    switch (z->method) {
+    switch (z->settings.method) {
     case RADAU:
     case GAUSS:
         return collocation_step(z, d, h, end, error);
@@ -57,7 +57,7 @@ static int one_step(Sim *z, const Drive *d, double h, Posture *end, double *erro
 
 static double order_of(const Sim *z)
 {
-    return z->method == GAUSS ? 6.0 : z->method == GENERALISED_ALPHA ? 2.0 : 5.0;
+    return z->settings.method == GAUSS ? 6.0 : z->settings.method == GENERALISED_ALPHA ? 2.0 : 5.0;
 }
 
 /* One accepted step; its size in *taken */
@@ -66,60 +66,64 @@ static int advance(Sim *z, const Drive *d, double until, Posture *end, double *t
     const double event = next_corner(z, d, until), order = order_of(z);
     for (int trial = 0; trial < 60; trial++) {
         const double left = event - z->t;
-        double h = smaller(z->h, z->largest_step), error;
-        if (z->fixed_step > 0.0)
-            h = trial ? z->h : z->fixed_step;
+        double h = smaller(z->step, z->settings.largest_step), error;
+        if (z->settings.fixed_step > 0.0)
+            h = trial ? z->step : z->settings.fixed_step;
         const double wanted = h;
         if (h > left * (1.0 - 1e-4))
             h = left;
-        else if (2.0 * h > left && z->fixed_step == 0.0)
+        else if (2.0 * h > left && z->settings.fixed_step == 0.0)
             h = 0.5 * left;
         z->look = -1e-11 * (1.0 + fabs(z->t));
-        z->fresh = 0;
+        z->jacobian_is_fresh = 0;
         const int outcome = one_step(z, d, h, end, &error);
-        const int accepted = outcome == FINE && (error <= z->tolerance || z->fixed_step > 0.0);
-        const double factor = 0.9 * pow(z->tolerance / larger(error, 1e-30), 1.0 / order);
+        const int accepted = outcome == FINE && (error <= z->settings.tolerance || z->settings.fixed_step > 0.0);
+        const double factor = 0.9 * pow(z->settings.tolerance / larger(error, 1e-30), 1.0 / order);
         if (accepted) {
-            z->calm++;
-            z->jacobians_tried = 0;
-            z->peak = larger(error, MEMORY * z->peak); /* errors swing with the vibration: grow by the worst of late */
-            const double growth = 0.9 * pow(z->tolerance / larger(z->peak, 1e-30), 1.0 / order);
+            z->steps_since_rejection++;
+            z->tried_new_jacobian = 0;
+            /* errors swing with the vibration: grow by the worst of late */
+            z->error_of_late = larger(error, MEMORY * z->error_of_late);
+            const double growth = 0.9 * pow(z->settings.tolerance / larger(z->error_of_late, 1e-30), 1.0 / order);
             if (factor < 1.0)
-                z->h = h; /* nearly too long: a new size, and so a new factorisation, is not worth it */
+                z->step = h; /* nearly too long: a new size, and so a new factorisation, is not worth it */
             else if (h < wanted)
-                z->h = wanted; /* it was cut short by an event, not by its error */
+                z->step = wanted; /* it was cut short by an event, not by its error */
             else
-                z->h = z->calm > CALM && growth > 1.4 ? smaller(growth, 2.0) * h : h;
+                z->step = z->steps_since_rejection > CALM && growth > 1.4 ? smaller(growth, 2.0) * h : h;
             *taken = h;
             return FINE;
         }
         z->rejected++;
-        z->calm = 0;
-        z->have_stages = 0;
-        if (outcome == DIVERGED && !z->fresh && z->jacobians_tried < 1) {
-            z->have_jacobian = 0; /* once more with new derivatives */
-            z->jacobians_tried = 1;
+        z->steps_since_rejection = 0;
+        z->has_stages = 0;
+        if (outcome == DIVERGED && !z->jacobian_is_fresh && z->tried_new_jacobian < 1) {
+            z->has_jacobian = 0; /* once more with new derivatives */
+            z->tried_new_jacobian = 1;
             continue;
         }
-        z->jacobians_tried = 0;
-        if (z->method == GENERALISED_ALPHA && z->recent == 0)
-            z->restart = 1;
-        z->h = h * (outcome == FINE ? smaller(0.8, larger(0.2, factor)) : 0.25);
-        if (z->h < z->smallest_step)
+        z->tried_new_jacobian = 0;
+        if (z->settings.method == GENERALISED_ALPHA && z->has_last_step == 0)
+            z->starts_anew = 1;
+        z->step = h * (outcome == FINE ? smaller(0.8, larger(0.2, factor)) : 0.25);
+        if (z->step < z->settings.smallest_step)
             return outcome == FINE ? TOO_SMALL : outcome;
     }
     return TOO_SMALL;
 }
 
-SUPPLE_LOCAL int by_ends(const Sim *z) { return z->method == GENERALISED_ALPHA || z->method == QUASI_STATIC; }
+SUPPLE_LOCAL int by_ends(const Sim *z)
+{
+    return z->settings.method == GENERALISED_ALPHA || z->settings.method == QUASI_STATIC;
+}
 
 /* Work of a step from the power at its ends, and at that before if there is one: the parabola through them */
 static real work_by_ends(const Sim *z, double h, real power)
 {
     const real straight = num(0.5) * h * (z->power + power);
-    if (z->method == GENERALISED_ALPHA ? !z->recent : z->restart)
+    if (z->settings.method == GENERALISED_ALPHA ? !z->has_last_step : z->starts_anew)
         return straight;
-    const real bend = ((power - z->power) / h - (z->power - z->power_before) / z->h_last) / (h + z->h_last);
+    const real bend = ((power - z->power) / h - (z->power - z->last_power) / z->last_step) / (h + z->last_step);
     return straight - h * h * h / 6.0 * bend;
 }
 
@@ -127,17 +131,17 @@ static real work_by_ends(const Sim *z, double h, real power)
 static int record_step(Sim *z, const Drive *d, double h, double after, const Posture *end, double *out, long long rows,
                        long long *written)
 {
-    if (z->every == 0.0) {
+    if (z->settings.sample_interval == 0.0) {
         if (*written >= rows)
             return FULL;
-        record(z, after, end->q, end->v, end->effort, end->f, out + *written * ROW * SUPPLE_LANES);
+        record(z, after, end->q, end->v, end->effort, end->free_a, out + *written * ROW * SUPPLE_LANES);
         ++*written;
         ++z->samples;
         return FINE;
     }
     for (;;) {
-        const double t = z->begin + (double)z->samples * z->every;
-        if (t > after + 1e-9 * z->every)
+        const double t = z->begin + (double)z->samples * z->settings.sample_interval;
+        if (t > after + 1e-9 * z->settings.sample_interval)
             return FINE;
         if (*written >= rows)
             return FULL;
@@ -152,18 +156,18 @@ static void take_step(Sim *z, const Drive *d, double h, double after, const Post
 {
     const real power = power_of(z, d, after, end);
     z->work += by_ends(z) ? work_by_ends(z, h, power) : z->step_work;
-    z->power_before = z->power;
+    z->last_power = z->power;
     z->power = power;
     for (int i = 0; i < N_DEP; i++)
-        z->a[z->dep_v[i]] = (end->v[z->dep_v[i]] - z->now.v[z->dep_v[i]]) / h;
-    if (z->method == GENERALISED_ALPHA)
+        z->a[z->chosen.dependent_v[i]] = (end->v[z->chosen.dependent_v[i]] - z->now.v[z->chosen.dependent_v[i]]) / h;
+    if (z->settings.method == GENERALISED_ALPHA)
         alpha_accept(z, h, end);
-    z->h_last = h;
-    z->have_stages = collocates(z) || z->method == QUASI_STATIC;
-    z->restart = 0;
-    if (collocates(z) && z->missed > z->cut_off) {
-        z->cut_off = z->missed;
-        z->cut_off_at = after;
+    z->last_step = h;
+    z->has_stages = collocates(z) || z->settings.method == QUASI_STATIC;
+    z->starts_anew = 0;
+    if (collocates(z) && z->step_cut_off > z->most_cut_off) {
+        z->most_cut_off = z->step_cut_off;
+        z->most_cut_off_time = after;
     }
     z->now = *end;
     z->t = after;

@@ -1,8 +1,20 @@
-"""`Settings`: how a motion is integrated."""
+"""`Settings`: how a motion is integrated, and the tolerances that suit each method."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from math import pi
+
+from supple.backends.stepping.layout import METHODS
+
+TIGHTEST = 1e-14  # tolerance; accelerations are known no better
+LEAST_NEWTON = 1e-12  # tolerance of Newton's method
+# method -> tolerance where bodies only bend, and where joints move freely
+_TOLERANCES = {
+    "radau": (1e-5, 1e-6), "gauss": (1e-8, 1e-8), "dormand_prince": (1e-7, 1e-7), "generalised_alpha": (1e-3, 1e-5),
+    "cvode": (1e-8, 1e-8),
+}  # fmt: skip
+_OTHER = 1e-5
 
 
 @dataclass(frozen=True)
@@ -23,4 +35,35 @@ class Settings:
 
     @property
     def newton_tolerance(self) -> float:
-        return self.newton or max(1e-12, (1e-3 if self.method == "dormand_prince" else 3e-2) * self.tolerance)
+        return self.newton or max(LEAST_NEWTON, newton_share(self.method) * self.tolerance)
+
+    def suited(self, joints: bool) -> Settings:
+        """The settings with tolerances that suit their method; `joints`: joints move freely, not only bodies bend."""
+        made = self
+        if made.tolerance == 0.0:
+            made = replace(made, tolerance=_TOLERANCES.get(made.method, (_OTHER, _OTHER))[joints])
+        if joints and made.newton == 0.0 and made.method == "generalised_alpha":
+            made = replace(made, newton=max(LEAST_NEWTON, newton_share(made.method, joints) * made.tolerance))
+        return made
+
+    def numbers(self) -> dict[str, float]:
+        """The settings by the names that they have in C; a method that is not there stands as the first."""
+        return {
+            "method": METHODS.index(self.method) if self.method in METHODS else 0,
+            "tolerance": self.tolerance,
+            "newton_tolerance": self.newton_tolerance,
+            "fixed_step": self.step,
+            "largest_step": self.largest,
+            "smallest_step": self.smallest,
+            "spectral_radius": self.rho,
+            "sample_interval": self.every,
+            "cutoff": 2 * pi * self.cutoff,
+        }
+
+
+def newton_share(method: str, joints: bool = False) -> float:
+    """The tolerance of Newton's method, relative to that of the steps: forces out of balance add up in joints that are free,
+    while bodies spring back."""
+    if method == "generalised_alpha" and joints:
+        return 1e-4
+    return 1e-3 if method == "dormand_prince" else 3e-2

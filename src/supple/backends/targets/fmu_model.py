@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
 from dataclasses import replace
-from math import pi
 from typing import Any
 
 from supple.backends.c_source import literal, signature
+from supple.backends.stepping.layout import CHOSEN, METHODS, SETTINGS, initialiser
+from supple.backends.stepping.plant import Plant
 from supple.backends.stepping.plant_text import plant_equations
-from supple.backends.stepping.settings import Settings
+from supple.backends.stepping.settings import LEAST_NEWTON, TIGHTEST, Settings, newton_share
 from supple.backends.targets.fmu_variables import FmuParts, Table
 from supple.backends.targets.heading import NOTICE
 from supple.backends.targets.names import shown
@@ -72,16 +74,34 @@ def _sizes(parts: FmuParts, table: Table) -> list[str]:
 
 
 def _settings() -> list[str]:
-    """The integrators as `supple simulate` sets them."""
+    """The integrators as `supple simulate` sets them for joints that move freely; tolerances by method."""
     usual = Settings()
-    numbers = {
-        "LARGEST_STEP": usual.largest,
-        "SMALLEST_STEP": usual.smallest,
-        "RHO": usual.rho,
-        "CUTOFF": 2 * pi * usual.cutoff,
-        "LEAST_SCALE": usual.scale,
+    numbers = {k: float(usual.numbers()[k]) for k in ("largest_step", "smallest_step", "spectral_radius", "cutoff")}
+    numbers["sample_interval"] = sys.float_info.max  # nothing is recorded
+    suited = [Settings(method).suited(joints=True) for method in METHODS]
+    made = {
+        "MODEL_SETTINGS": initialiser(SETTINGS, numbers),
+        "MODEL_TOLERANCES": f"{{{', '.join(literal(x.tolerance) for x in suited)}}}",
+        "MODEL_NEWTON": f"{{{', '.join(literal(newton_share(x.method, joints=True)) for x in suited)}}}",
+        "LEAST_NEWTON": literal(LEAST_NEWTON),
+        "TIGHTEST": literal(TIGHTEST),
+        "LEAST_SCALE": literal(usual.scale),
     }
-    return [f"#define {name} {literal(x)}" for name, x in numbers.items()]
+    return [f"#define {name} {value}" for name, value in made.items()]
+
+
+def _chosen(plant: Plant) -> str:
+    """Which coordinates are free and which follow."""
+    values = {
+        "free_v": [p.v for p in plant.free],
+        "free_q": [p.q for p in plant.free],
+        "dependent_v": [p.v for p in plant.dependent],
+        "dependent_q": [p.q for p in plant.dependent],
+        "free_unit": [int(p.angle) for p in plant.free],
+        "closure_row": plant.rows,
+        "balls": plant.balls,
+    }
+    return f"#define MODEL_CHOSEN {initialiser(CHOSEN, values)}"
 
 
 def _tables(parts: FmuParts, table: Table) -> list[str]:
@@ -90,15 +110,8 @@ def _tables(parts: FmuParts, table: Table) -> list[str]:
     nominal = [x.nominal or 1.0 for x in table.variables[first["STATES"] : first["DERIVATIVES"]]]
     states = {p.q for p in plant.free}
     origin = [0.0 if i in states else x for i, x in enumerate(parts.start)]  # what the states are displacements from
-    turning = ", ".join(f"{{{q}, {free}, {dependent}}}" for q, free, dependent in plant.turning) or "{0}"
     return [
-        _integers("MODEL_FREE_V", [p.v for p in plant.free]),
-        _integers("MODEL_FREE_Q", [p.q for p in plant.free]),
-        _integers("MODEL_FREE_UNIT", [int(p.angle) for p in plant.free]),
-        _integers("MODEL_DEPENDENT_V", [p.v for p in plant.dependent]),
-        _integers("MODEL_DEPENDENT_Q", [p.q for p in plant.dependent]),
-        _integers("MODEL_ROW", plant.rows),
-        f"static const int MODEL_TURNING[][3] = {{{turning}}};",
+        _chosen(plant),
         _integers("MODEL_OBSERVED_Q", [x.q for x in parts.observed]),
         _integers("MODEL_LOAD", parts.loads),
         _reals("MODEL_START_Q", parts.start),

@@ -5,7 +5,6 @@
  */
 #define N_STATES (2 * N_FREE)
 #define FIRST_STEP 1e-4    /* s */
-#define TIGHTEST 1e-14     /* tolerance; accelerations are known no better */
 #define MOST_STEPS 2000000 /* in one call */
 #define LEAST_SHARE 1e-3   /* of the way, in one attempt */
 #define NEARBY 1e-2        /* m or rad */
@@ -49,12 +48,12 @@ static void tell_inputs(Robot *r, double over, Inputs *in)
 static void states_of(const Sim *z, const Posture *p, double *x)
 {
     for (int i = 0; i < N_FREE; i++) {
-        x[i] = z->free_q[i] >= 0 ? p->q[z->free_q[i]] : 0.0;
-        x[N_FREE + i] = p->v[z->free_v[i]];
+        x[i] = z->chosen.free_q[i] >= 0 ? p->q[z->chosen.free_q[i]] : 0.0;
+        x[N_FREE + i] = p->v[z->chosen.free_v[i]];
     }
-    for (int k = 0; k < N_TURNING; k++)
-        if (z->turning[k][1] >= 0)
-            rotation_between(MODEL_ORIGIN + z->turning[k][0], p->q + z->turning[k][0], x + z->turning[k][1]);
+    for (int k = 0; k < N_BALLS; k++)
+        if (z->chosen.balls[k].free >= 0)
+            rotation_between(MODEL_ORIGIN + z->chosen.balls[k].q, p->q + z->chosen.balls[k].q, x + z->chosen.balls[k].free);
 }
 
 /* Derivatives of the states, reached at once or in steps from a posture nearby; 0 if the loops cannot follow */
@@ -92,8 +91,8 @@ static int accelerate(Robot *r)
     r->at = reached;
     if (way > NEARBY)
         r->from = reached;
-    memcpy(derivative, reached.rate, N_FREE * sizeof(double));
-    memcpy(derivative + N_FREE, reached.f, N_FREE * sizeof(double));
+    memcpy(derivative, reached.free_rate, N_FREE * sizeof(double));
+    memcpy(derivative + N_FREE, reached.free_a, N_FREE * sizeof(double));
     r->known = MOVING;
     return 1;
 }
@@ -115,7 +114,7 @@ static int observe(Robot *r)
     for (int i = 0; i < N_OBSERVED; i++)
         *out++ = r->at.q[MODEL_OBSERVED_Q[i]];
     for (int i = 0; i < N_DEP; i++)
-        *out++ = r->at.v[r->sim.dep_v[i]];
+        *out++ = r->at.v[r->sim.chosen.dependent_v[i]];
     model_points(r->at.q, r->at.v, a, g, p, out, out + 3 * N_POINTS, out + 6 * N_POINTS);
     model_energy(r->at.q, r->at.v, a, g, p, last, last + 1);
     last[2] = 0.0;
@@ -132,42 +131,34 @@ static int observe(Robot *r)
 /* Everything as at the beginning */
 static void start(Robot *r)
 {
+    static const Settings settings = MODEL_SETTINGS;
+    static const Chosen chosen = MODEL_CHOSEN;
     Sim *z = &r->sim;
     memset(r, 0, sizeof *r);
     memcpy(r->value, MODEL_START, AT_DERIVATIVES * sizeof(double));
     memcpy(r->from.q, MODEL_START_Q, N_Q * sizeof(double));
     z->live[0] = 1;
-    memcpy(z->free_v, MODEL_FREE_V, sizeof MODEL_FREE_V);
-    memcpy(z->free_q, MODEL_FREE_Q, sizeof MODEL_FREE_Q);
-    memcpy(z->free_unit, MODEL_FREE_UNIT, sizeof MODEL_FREE_UNIT);
-    memcpy(z->dep_v, MODEL_DEPENDENT_V, sizeof MODEL_DEPENDENT_V);
-    memcpy(z->dep_q, MODEL_DEPENDENT_Q, sizeof MODEL_DEPENDENT_Q);
-    memcpy(z->row, MODEL_ROW, sizeof MODEL_ROW);
-    memcpy(z->turning, MODEL_TURNING, sizeof MODEL_TURNING);
-    z->largest_step = LARGEST_STEP;
-    z->smallest_step = SMALLEST_STEP;
-    z->rho = RHO;
-    z->cutoff = CUTOFF;
-    z->scale[0] = z->scale[1] = z->most[0] = z->most[1] = LEAST_SCALE;
-    z->every = DBL_MAX; /* nothing is recorded */
+    z->chosen = chosen;
+    z->settings = settings;
+    z->scale[0] = z->scale[1] = z->peak[0] = z->peak[1] = LEAST_SCALE;
     z->samples = 1;
 }
 
 /* The integrator at the present states; 0 if the loops are open there */
 static int settle(Robot *r)
 {
-    static const double usual[] = {1e-6, 1e-8, 1e-7, 1e-5};
+    static const double usual[] = MODEL_TOLERANCES, newton[] = MODEL_NEWTON; /* by method */
     Sim *z = &r->sim;
     if (!accelerate(r))
         return 0;
-    z->method = (long long)r->value[AT_METHOD];
-    z->tolerance = r->tolerance > 0.0 ? larger(r->tolerance, TIGHTEST) : usual[z->method];
-    z->newton = larger(1e-12, (collocates(z) ? 3e-2 : z->method == GENERALISED_ALPHA ? 1e-4 : 1e-3) * z->tolerance);
-    z->h = FIRST_STEP;
+    z->settings.method = (long long)r->value[AT_METHOD];
+    z->settings.tolerance = r->tolerance > 0.0 ? larger(r->tolerance, TIGHTEST) : usual[z->settings.method];
+    z->settings.newton_tolerance = larger(LEAST_NEWTON, newton[z->settings.method] * z->settings.tolerance);
+    z->step = FIRST_STEP;
     z->now = r->at;
-    memcpy(z->first_q, r->at.q, sizeof z->first_q);
+    memcpy(z->start_q, r->at.q, sizeof z->start_q);
     z->contraction = 1.0;
-    z->have_jacobian = 0;
+    z->has_jacobian = 0;
     return 1;
 }
 

@@ -1,0 +1,265 @@
+"""The layout that C and Python share, as one list: enums, constants, structs and samples.
+
+The text in C (`layout_text`), the ctypes classes (`ctypes_class`) and the places of fields in the state of a simulation
+(`leaves`, with the table that C exports) all come from it.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+from supple.backends.c_source import literal
+from supple.backends.stepping.plant import Ball, Block
+
+METHODS = ("radau", "gauss", "dormand_prince", "generalised_alpha", "quasi_static")
+OUTCOMES = (
+    "fine", "done", "full", "yielded", "open_loops", "ill_posed", "diverged", "not_a_number", "too_small",
+)  # fmt: skip
+CONTROLLERS = ("no_controller", "pid", "computed_torque")
+ENUMS = {"Method": METHODS, "Outcome": OUTCOMES, "Controller": CONTROLLERS}
+CONSTANTS = {
+    "MOST_LANES": (8, "runs in one state"),
+    "SIDE_BY_SIDE": (8, "columns of the Jacobian that a library with more lanes computes at once"),
+    "BROYDEN_PAIRS": (30, "updates of Newton's matrix that are kept"),
+    "MOST_WAITING": (64, "efforts of a sampled controller that wait for their delay"),
+}
+# one sample of a run, after its time: field of the posture, how many numbers
+SAMPLE = (("q", "N_Q"), ("v", "N_V"), ("effort", "N_TAU"), ("free_a", "N_FREE"))
+
+
+@dataclass(frozen=True)
+class Field:
+    """A field of a struct: its type in C, and how many (in words of C, row by row); `carried`: a simulation takes it along
+    when it chooses other free coordinates."""
+
+    name: str
+    kind: str
+    size: tuple[str, ...] = ()
+    about: str = ""
+    carried: bool = False
+
+
+@dataclass(frozen=True)
+class Struct:
+    """A struct in C, and what it is."""
+
+    name: str
+    about: str
+    fields: tuple[Field, ...]
+
+
+def _ints(names: Sequence[str]) -> tuple[Field, ...]:
+    return tuple(Field(name, "int") for name in names)
+
+
+_NUMBERS, _WORDS = "const double *", "long long"
+BLOCK = Struct("Block", "A place on the diagonal of the loops' square Jacobian, see loops.h", _ints(Block._fields))
+BALL = Struct(
+    "Ball", "A ball joint: its first place in q, among the free and among the dependent ones, or -1", _ints(Ball._fields)
+)
+SIGNALS = Struct("Signals", "Signals over time: piecewise quintic polynomials on common knots", (
+    Field("pieces", _WORDS), Field("channels", _WORDS),
+    Field("knots", _NUMBERS, about="pieces + 1"), Field("coefficients", _NUMBERS, about="pieces x channels x 6"),
+))  # fmt: skip
+DRIVE = Struct("Drive", "What moves the robot", (
+    Field("given", "Signals", about="positions of prescribed actuators"),
+    Field("reference", "Signals", about="positions that the controller is to reach"),
+    Field("torque", "Signals", about="forces of the other actuators"),
+    Field("load", "Signals", about="forces and moments at points"),
+    Field("gravity", _NUMBERS, about="3"),
+    Field("breaks", _NUMBERS, about="times at which steps end and start anew"),
+    Field("n_breaks", _WORDS),
+    Field("gains", _NUMBERS, about="kp, kd, ki, limit of each actuator that is not prescribed"),
+    Field("sample_time", "double", about="s, of the controller; 0: continuous"),
+    Field("delay", "double", about="s, from a sample to its effort"),
+    Field("controller", _WORDS, about="Controller"),
+))  # fmt: skip
+POSTURE = Struct("Posture", "A posture in motion", (
+    Field("q", "real", ("N_Q",)), Field("v", "real", ("N_V",)),
+    Field("free_a", "real", ("N_FREE",), "accelerations of the free coordinates"),
+    Field("free_rate", "real", ("N_FREE",), "of their displacements: v itself but for ball joints"),
+    Field("given_effort", "real", ("N_GIVEN",), "forces of prescribed actuators"),
+    Field("effort", "real", ("N_TAU",), "forces of the others"),
+))  # fmt: skip
+SETTINGS = Struct("Settings", "How a motion is integrated", (
+    Field("method", _WORDS, about="Method"),
+    Field("tolerance", "double"), Field("newton_tolerance", "double"),
+    Field("fixed_step", "double", about="s; 0: steps are chosen"),
+    Field("largest_step", "double", about="s"), Field("smallest_step", "double", about="s"),
+    Field("spectral_radius", "double", about="of generalised-alpha at infinity"),
+    Field("sample_interval", "double", about="s; 0: every step"),
+    Field("cutoff", "double", about="rad/s; 0: none"),
+))  # fmt: skip
+CHOSEN = Struct("Chosen", "Which coordinates are free, which follow, and by which closure equations", (
+    Field("free_v", "int", ("N_FREE",), "places in v"),
+    Field("free_q", "int", ("N_FREE",), "places in q, -1 for parts of a quaternion"),
+    Field("dependent_v", "int", ("N_DEP",)), Field("dependent_q", "int", ("N_DEP",)),
+    Field("free_unit", "int", ("N_FREE",), "0 a length, 1 an angle"),
+    Field("closure_row", "int", ("N_DEP",), "equations by which the dependent ones follow"),
+    Field("balls", "Ball", ("N_BALLS",)),
+))  # fmt: skip
+_FREE, _SQUARE, _BY_UNIT = ("N_FREE",), ("N_UNKNOWN * N_UNKNOWN",), ("2",)
+SIM = Struct("Sim", "The state of a simulation; [2]: of lengths and of angles", (
+    Field("live", "int", ("MOST_LANES",), "lanes that hold a run"),
+    Field("settings", "Settings", carried=True),
+    Field("chosen", "Chosen"),
+    # time
+    Field("t", "double", about="s", carried=True),
+    Field("step", "double", about="s, to try next", carried=True),
+    Field("last_step", "double", about="s, that was taken", carried=True),
+    Field("look", "double", about="s; below zero: what holds just before a knot, above: just after", carried=True),
+    Field("begin", "double", about="s, where it began", carried=True),
+    Field("samples", _WORDS, about="recorded so far", carried=True),
+    Field("rows_ahead", _WORDS, about="of the recorder that must be free before a step is tried"),
+    # what errors are relative to
+    Field("scale", "double", _BY_UNIT, "accelerations of late", carried=True),
+    Field("rate_scale", "double", _BY_UNIT, "rates of late", carried=True),
+    Field("travel", "double", _BY_UNIT, "displacements so far", carried=True),
+    Field("peak", "double", _BY_UNIT, "accelerations so far", carried=True),
+    Field("rounding", "double", _BY_UNIT, "what rounding makes of accelerations", carried=True),
+    Field("error_of_late", "double"),
+    Field("step_cut_off", "double", about="accelerations above the cutoff, of the step tried", carried=True),
+    Field("most_cut_off", "double", about="the most so far", carried=True),
+    Field("most_cut_off_time", "double", about="s, when that was", carried=True),
+    # where it stands
+    Field("starts_anew", "int"), Field("has_last_step", "int", about="of generalised-alpha"),
+    Field("steps_since_rejection", "int"),
+    Field("tried_new_jacobian", "int"), Field("has_guess", "int"),
+    Field("now", "Posture"), Field("guess", "Posture"),
+    Field("a", "real", ("N_V",), "accelerations of all coordinates"),
+    Field("alpha_a", "real", _FREE, "A of generalised-alpha"),
+    Field("next_alpha_a", "real", _FREE, "the same at the end of the step tried"),
+    Field("jerk", "real", _FREE),
+    Field("bend", "real", _FREE, "second divided difference of the accelerations"),
+    Field("parameters", "real", ("N_P",)),
+    Field("start_q", "real", ("N_Q",), "where it began", carried=True),
+    Field("jacobian_q", "real", ("N_Q",), "where derivatives were taken"),
+    Field("work", "real", about="J, done on the robot less what it dissipated", carried=True),
+    Field("power", "real", about="W, its rate"), Field("last_power", "real", about="W, a step before"),
+    Field("step_work", "real", about="J, of the step tried"),
+    # controller
+    Field("held_effort", "real", ("N_TAU",), "as a sampled controller set it last", carried=True),
+    Field("error_integral", "real", ("N_TAU",), carried=True),
+    Field("waiting_effort", "real", ("MOST_WAITING", "N_TAU"), carried=True),
+    Field("waiting_until", "double", ("MOST_WAITING",), "s", carried=True),
+    Field("next_tick", "double", about="s", carried=True),
+    Field("ticks", _WORDS, carried=True), Field("n_waiting", "int", carried=True),
+    Field("rigid_q", "real", ("N_CQ",), "of the rigid robot of a computed torque"),
+    # loop forces of SCDD as printed
+    Field("late_force", "real", ("N_LATE",), "of the evaluation before"), Field("has_late_force", "int"),
+    # Newton's method; derivatives of the accelerations, column by column
+    Field("a_by_x", "real", _SQUARE), Field("a_by_v", "real", _SQUARE),
+    Field("has_jacobian", "int"), Field("jacobian_is_fresh", "int"), Field("wasted_evaluations", "int"),
+    Field("broyden", "real", ("BROYDEN_PAIRS", "2", "N_UNKNOWN"), "updates of the factorised matrix"),
+    Field("n_broyden", "int"),
+    Field("sieve", "real", _SQUARE, "I - a_by_x / cutoff^2, factorised"), Field("sieve_pivot", "int", _FREE),
+    Field("factorised_step", "double", about="s"), Field("factorised_method", "int"),
+    Field("contraction", "double", about="of a correction by the next one"),
+    Field("stages", "real", ("STAGES * N_FREE",), "their accelerations"), Field("has_stages", "int"),
+    Field("newton_pivot", "int", _FREE), Field("complex_pivot", "int", _FREE),
+    Field("newton_matrix", "real", _SQUARE, "factorised, or inverted where small"),
+    Field("complex_matrix", "real", ("2", "N_UNKNOWN * N_UNKNOWN"), "real and imaginary part"),
+    # account
+    Field("steps", _WORDS, carried=True), Field("rejected", _WORDS, carried=True),
+    Field("evaluations", _WORDS, carried=True), Field("newton_iterations", _WORDS, carried=True),
+    Field("jacobians", _WORDS, carried=True),
+    Field("conditioning", "double", about="smallest by largest pivot of the loops"),
+    Field("worst_conditioning", "double"), Field("least_conditioning", "double", about="at which it stops"),
+))  # fmt: skip
+STRUCTS = {s.name: s for s in (BLOCK, BALL, SIGNALS, DRIVE, POSTURE, SETTINGS, CHOSEN, SIM)}
+_PLAIN = {"int": ctypes.c_int, _WORDS: ctypes.c_longlong, "double": ctypes.c_double, _NUMBERS: ctypes.c_void_p}
+
+
+# Text in C ---------------------------------------------------------------------------------------------------------------
+
+
+@cache
+def layout_text() -> str:
+    """Enums, constants and structs in C, and the table of the places of all fields of the state."""
+    lines = [
+        "/* Generated from the list that Python reads, too: layout.py of supple. Do not edit. */",
+        "#include <stddef.h>",
+    ]
+    lines += [f"enum {{ {', '.join(x.upper() for x in words)} }}; /* {name} */" for name, words in ENUMS.items()]
+    lines += [f"#define {name} {value} /* {about} */" for name, (value, about) in CONSTANTS.items()]
+    lines += _sample_text()
+    for struct in STRUCTS.values():
+        lines += [] if struct in (BLOCK, BALL) else ["", *struct_text(struct)]  # those stand before tables of the plant
+    return "\n".join([*lines, ""])
+
+
+def struct_text(struct: Struct) -> list[str]:
+    """Lines of C that define a struct."""
+    fields = [f"    {_declared(f)};{f' /* {f.about} */' if f.about else ''}" for f in struct.fields]
+    return [f"/* {struct.about} */", "typedef struct {", *fields, f"}} {struct.name};"]
+
+
+def table_text() -> str:
+    """Where the fields of the state are and how long, in bytes, in the order of `leaves`; to stand after the structs."""
+    rows = ",\n".join(f"    {{offsetof(Sim, {x.name}), {_bytes(x)}}}" for x in leaves())
+    return (
+        f"static const long long LAYOUT[][2] = {{\n{rows},\n}};\n"
+        "SUPPLE_EXPORT const long long *supple_layout(void) { return LAYOUT[0]; }"
+    )
+
+
+def _sample_text() -> list[str]:
+    """Places in a row of numbers that holds one sample."""
+    lines, before = ["enum {", "    SAMPLE_T,"], "SAMPLE_T + 1"
+    for name, size in SAMPLE:
+        lines.append(f"    SAMPLE_{name.upper()} = {before},")
+        before = f"SAMPLE_{name.upper()} + {size}"
+    return [*lines, f"    ROW = {before}", "}; /* one sample of a run */"]
+
+
+def _declared(x: Field) -> str:
+    """A declaration; arrays that may be empty have one place at least, which C asks for."""
+    sizes = "".join(f"[{n}]" if n.isdigit() or n in CONSTANTS else f"[AT_LEAST_ONE({n})]" for n in x.size)
+    return f"{x.kind}{'' if x.kind.endswith('*') else ' '}{x.name}{sizes}"
+
+
+def _bytes(x: Field) -> str:
+    return " * ".join([*(n if n.isidentifier() or n.isdigit() else f"({n})" for n in x.size), f"sizeof({x.kind})"])
+
+
+def initialiser(struct: Struct, values: Mapping[str, Any]) -> str:
+    """The values of a struct in C, by the names of its fields; what is not among them is zero."""
+    known = {f.name: f for f in struct.fields}
+    assert set(values) <= set(known), set(values) - set(known)
+    return "{" + ", ".join(f".{name} = {_shown(values[name])}" for name in known if name in values) + "}"
+
+
+def _shown(x: Any) -> str:
+    if isinstance(x, (tuple, list)):
+        return "{" + (", ".join(_shown(y) for y in x) or "0") + "}"
+    return literal(x) if isinstance(x, float) else str(int(x))
+
+
+# For Python ----------------------------------------------------------------------------------------------------------------
+
+
+@cache
+def ctypes_class(struct: Struct) -> type[ctypes.Structure]:
+    """The struct as ctypes has it."""
+    fields = [(f.name, _PLAIN[f.kind] if f.kind in _PLAIN else ctypes_class(STRUCTS[f.kind])) for f in struct.fields]
+    return type(struct.name, (ctypes.Structure,), {"_fields_": fields})
+
+
+@cache
+def leaves() -> tuple[Field, ...]:
+    """All fields of the state that are no structs themselves, named as in "now.q"; lists of structs are lists of numbers."""
+    return tuple(_leaves(SIM))
+
+
+def _leaves(struct: Struct) -> Iterator[Field]:
+    for f in struct.fields:
+        inner = STRUCTS.get(f.kind)
+        if inner is None or f.size:
+            yield f
+        else:
+            for x in _leaves(inner):
+                yield Field(f"{f.name}.{x.name}", x.kind, x.size, x.about, f.carried or x.carried)

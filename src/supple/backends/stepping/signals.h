@@ -1,0 +1,28 @@
+/* Signals over time. */
+
+/* Values, rates and accelerations at t; `look` < 0 sees what holds just before a knot, `look` > 0 just after */
+static void signals_at(const Signals *s, double t, double look, double *x, double *xd, double *xdd)
+{
+    const long long n = s->channels;
+    if (n == 0)
+        return;
+    long long low = 0, high = s->pieces - 1;
+    while (low < high) {
+        const long long middle = (low + high + 1) / 2;
+        if (s->knots[middle] <= t + look)
+            low = middle;
+        else
+            high = middle - 1;
+    }
+    const double begin = s->knots[0], end = s->knots[s->pieces];
+    const double u = (t < begin ? begin : t > end ? end : t) - s->knots[low];
+    const double moving = t + look < begin || t + look > end ? 0.0 : 1.0;
+    for (long long k = 0; k < n; k++) {
+        const double *c = s->coefficients + (low * n + k) * 6;
+        x[k] = c[0] + u * (c[1] + u * (c[2] + u * (c[3] + u * (c[4] + u * c[5]))));
+        if (xd)
+            xd[k] = moving * (c[1] + u * (2 * c[2] + u * (3 * c[3] + u * (4 * c[4] + u * 5 * c[5]))));
+        if (xdd)
+            xdd[k] = moving * (2 * c[2] + u * (6 * c[3] + u * (12 * c[4] + u * 20 * c[5])));
+    }
+}
