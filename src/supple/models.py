@@ -17,7 +17,7 @@ from supple.expr.node import Expr
 from supple.expr.substitution import substituted
 from supple.formulations import registry
 from supple.formulations.least_constraint.articulated import hybrid_model
-from supple.formulations.least_constraint.composite import rates_model
+from supple.formulations.least_constraint.rates import rates_model
 from supple.formulations.record import Build, Formulation, Unsupported
 from supple.formulations.registry import USUAL
 from supple.robot.mechanism import Mechanism

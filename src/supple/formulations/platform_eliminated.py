@@ -24,11 +24,16 @@ from supple.expr.function import Array, Function, function
 from supple.expr.node import add, mul
 from supple.expr.vector import dot, matmul, matvec, minus, plus, scale, vector, zeros
 from supple.formulations.least_constraint.affine import Affine, cofactor_inverse, turned
-from supple.formulations.least_constraint.closing import Closing
-from supple.formulations.least_constraint.quadratic import Id, Quadratic
+from supple.formulations.least_constraint.closing import at_anchor, closing_friction, far_side, relative, tied
+from supple.formulations.least_constraint.folding import chain_forms, fold
+from supple.formulations.least_constraint.nodes import body
+from supple.formulations.least_constraint.quadratic import Quadratic
+from supple.formulations.least_constraint.tree import Choices, tree_of
+from supple.formulations.least_constraint.unknowns import Elastic, Joint, Slot, Unknown
 from supple.formulations.record import DENSE, Equations, Formulation, Unsupported
 from supple.formulations.tree.equations import tree_equations
 from supple.formulations.tree.kinematics import Kinematics, state
+from supple.formulations.tree.matrices import typical
 from supple.formulations.tree.recursion import recursive_forces
 from supple.robot.mechanism import Closure, Mechanism
 
@@ -49,44 +54,40 @@ class Leg:
     components: list[int]
 
 
-class PlatformEliminated(Closing):
+class PlatformEliminated:
     """The closed form of a robot; raises Unsupported with the reason for one that it does not take."""
 
     def __init__(self, mechanism: Mechanism, loads: bool = False) -> None:
         if mechanism.platform is None:
             raise Unsupported("the missing platform: legs are eliminated onto a platform of the robot's own")
-        super().__init__(mechanism, forward=False, loads=loads)
-        assert self.m.platform is not None
-        self.p: int = self.m.platform
-        own = self.m.frames[self.p].ev
-        self.rigid: list[Id] = [self.slot(self.p, k) for k in self.alive[self.p]]
-        self.elastic: list[Id] = [("e", k) for k in range(own.start, own.stop)]
+        self.tree = tree_of(mechanism, Choices(own=None, loads=loads))  # joints by their own accelerations, as in A qdd + c
+        assert self.tree.m.platform is not None
+        self.p: int = self.tree.m.platform
+        own = self.tree.m.frames[self.p].ev
+        self.rigid: list[Unknown] = [Slot(self.p, k) for k in self.tree.alive[self.p]]
+        self.elastic: list[Unknown] = [Elastic(k) for k in range(own.start, own.stop)]
         self.chains = self._chains()
-
-    def given(self, k: int) -> bool:
-        """All joints of legs by their own accelerations, as in A qdd + c."""
-        return True
 
     # Which robots ------------------------------------------------------------------------------------------------
 
     def _chains(self) -> list[tuple[Closure, list[int]]]:
         """Frames of every leg, from the base to its closing joint."""
-        hanging = sorted(self.side - {self.p})
+        hanging = sorted(self.tree.side - {self.p})
         if hanging:
             raise Unsupported(f"{self._name(hanging[0])}, a body of its own on the platform")
-        found, seen = [], {*self.m.platform_chain()}
-        for closure in self.m.closures:
-            _, far = self.far_side(closure)
+        found, seen = [], {*self.tree.m.platform_chain()}
+        for closure in self.tree.m.closures:
+            _, far = far_side(self.tree, closure)
             chain, j = [], far.frame
             while j >= 0:
                 chain.append(j)
-                j = self.m.frames[j].parent
+                j = self.tree.m.frames[j].parent
             if seen & {*chain}:
                 raise Unsupported(f"the closure {closure.name!r}, which shares a leg with another")
             seen |= {*chain}
             found.append((closure, chain[::-1]))
             self._check(closure, chain)
-        loose = [j for j in range(len(self.m.frames)) if j not in seen]
+        loose = [j for j in range(len(self.tree.m.frames)) if j not in seen]
         if loose:
             raise Unsupported(f"{self._name(loose[0])}, which is no part of a single chain from the base to the platform")
         return found
@@ -94,14 +95,14 @@ class PlatformEliminated(Closing):
     def _check(self, closure: Closure, chain: list[int]) -> None:
         joints = 0
         for j in chain:
-            frame = self.m.frames[j]
+            frame = self.tree.m.frames[j]
             if frame.body.flexible:
                 raise Unsupported(f"{self._name(j)}, which is flexible: the legs must be rigid")
             if frame.motion == "spherical":
                 raise Unsupported(f"the spherical joint of {self._name(j)} in a leg; close the leg by it instead")
             joints += frame.v.stop - frame.v.start
-        _, far = self.far_side(closure)
-        equations = len([k for k in self._shared(closure, far) if k in self.alive[far.frame]])
+        _, far = far_side(self.tree, closure)
+        equations = len([k for k in tied(self.tree, closure) if k in self.tree.alive[far.frame]])
         if joints != equations or equations > 3:
             raise Unsupported(
                 f"the leg that ends in {closure.name!r}, with {joints} joints for a closing joint of {equations} equations "
@@ -109,32 +110,32 @@ class PlatformEliminated(Closing):
             )
 
     def _name(self, j: int) -> str:
-        return repr(self.m.frames[j].link)
+        return repr(self.tree.m.frames[j].link)
 
     # Legs --------------------------------------------------------------------------------------------------------
 
     def _leg(self, closure: Closure, chain: list[int]) -> Leg:
-        near, far = self.far_side(closure)
+        near, far = far_side(self.tree, closure)
         Z = Quadratic()
         for j in chain:
-            Z.include(self.body(j))
-        self._closing_friction(closure, chain, Z)
+            Z.include(body(self.tree, j))
+        closing_friction(self.tree, closure, chain, Z)
         for j in reversed(chain):
-            self.fold(Z, j)
-        joints = [k for j in chain for k in range(self.m.frames[j].v.start, self.m.frames[j].v.stop)]
-        ids: list[Id] = [("v", k) for k in joints]
+            fold(self.tree, Z, j)
+        joints = [k for j in chain for k in range(self.tree.m.frames[j].v.start, self.tree.m.frames[j].v.stop)]
+        ids: list[Unknown] = [Joint(k) for k in joints]
         A = np.array([[Z.get(i, k) for k in ids] for i in ids], dtype=object)
         c = vector(*(Z.linear.get(i, 0) for i in ids))
-        components = [k for k in self._shared(closure, far) if k in self.alive[far.frame]]
-        own = self._at_anchor(far, self.chain_forms(far.frame))
+        components = [k for k in tied(self.tree, closure) if k in self.tree.alive[far.frame]]
+        own = at_anchor(self.tree, far, chain_forms(self.tree, far.frame))
         J = np.array([[own[k].terms.get(i, 0) for i in ids] for k in components], dtype=object)
         inverse = cofactor_inverse(J)
-        R = self.relative(far.frame, self.p)
-        at = self._at_anchor(near, self.chain_forms(self.p))
+        R = relative(self.tree, far.frame, self.p)
+        at = at_anchor(self.tree, near, chain_forms(self.tree, self.p))
         facing = turned(R, at[:3]) + turned(R, at[3:])
         W = self._columns([facing[k] for k in components])
         d = vector(*(add(facing[k].constant, mul(-1, own[k].constant)) for k in components))
-        motors = [n for n, k in enumerate(joints) if self.m.coordinates[k].kind == "active"]
+        motors = [n for n, k in enumerate(joints) if self.tree.m.coordinates[k].kind == "active"]
         A_x = congruence(inverse, A)
         return Leg(closure, [joints[n] for n in motors], inverse, motors, A_x, matvec(inverse.T, c), W, d, R.T, components)
 
@@ -151,9 +152,9 @@ class PlatformEliminated(Closing):
     def derive(self) -> PlatformEliminated:
         """Itself, with K, k and G of K u + k = G tau, and the platform's own equation A V + c = J_sys tau."""
         self.legs = [self._leg(closure, chain) for closure, chain in self.chains]
-        Z = self.body(self.p)
-        for closure in self.m.closures:
-            self._closing_friction(closure, [self.p], Z)
+        Z = body(self.tree, self.p)
+        for closure in self.tree.m.closures:
+            closing_friction(self.tree, closure, [self.p], Z)
         ids = self.rigid + self.elastic
         K = np.array([[Z.get(i, k) for k in ids] for i in ids], dtype=object)
         k = vector(*(Z.linear.get(i, 0) for i in ids))
@@ -163,8 +164,8 @@ class PlatformEliminated(Closing):
             k = plus(k, matvec(leg.W, plus(matvec(leg.A_x, leg.d), leg.c)))
             columns += [matvec(leg.W, leg.inverse[n]) for n in leg.motors]
         self.drives = [x for leg in self.legs for x in leg.drives]
-        names = [self.m.coordinates[k].name for k in self.drives]
-        active = [c.name for c in self.original.coordinates if c.kind == "active"]
+        names = [self.tree.m.coordinates[k].name for k in self.drives]
+        active = [c.name for c in self.tree.original.coordinates if c.kind == "active"]
         self.order = [names.index(n) for n in active]
         G = np.array(columns, dtype=object).T if columns else zeros(len(ids), 0)
         r = len(self.rigid)
@@ -209,7 +210,7 @@ class PlatformEliminated(Closing):
         if self.J_sys.shape[0] != self.J_sys.shape[1]:
             raise Unsupported(f"{self.J_sys.shape[1]} actuators for the {self.J_sys.shape[0]} accelerations of a platform")
         try:
-            return solved(self.J_sys, plus(matvec(self.A, V), self.k), self.sample())
+            return solved(self.J_sys, plus(matvec(self.A, V), self.k), typical(self.tree.m, self.tree.s))
         except ZeroDivisionError as error:
             raise Unsupported("forces of actuators that do not determine the platform's accelerations") from error
 
@@ -225,7 +226,7 @@ class PlatformEliminated(Closing):
         """The model `name` with its outputs in the order of the robot file."""
         qdd = self.elastic_accelerations(V, tau)
         u = np.concatenate([V, qdd])
-        names, own = self.m.names(), self.m.frames[self.p].ev
+        names, own = self.tree.m.names(), self.tree.m.frames[self.p].ev
         elastic = dict(zip(names[own], qdd, strict=True))
         outputs: dict[str, Array] = {}
         if name == "forward":
@@ -234,12 +235,12 @@ class PlatformEliminated(Closing):
             outputs["a_platform"] = _platform_coordinates(self, V)
         else:
             outputs["tau"] = tau[self.order]
-        outputs["a_elastic"] = vector(*(elastic[c.name] for c in self.original.coordinates if c.kind == "elastic"))
+        outputs["a_elastic"] = vector(*(elastic[c.name] for c in self.tree.original.coordinates if c.kind == "elastic"))
         if attachments:
             outputs["force"] = self.forces(u, tau)
-        inputs = {"q": self.inputs.q, "v": self.inputs.v, **drive, "g": self.inputs.g}
-        if self.w is not None:
-            inputs["w"] = self.w
+        inputs = {"q": self.tree.inputs.q, "v": self.tree.inputs.v, **drive, "g": self.tree.inputs.g}
+        if self.tree.w is not None:
+            inputs["w"] = self.tree.w
         return function(name, inputs, outputs)
 
     # What is observed ----------------------------------------------------------------------------------------------
@@ -301,57 +302,57 @@ def inverse_model(mechanism: Mechanism, *, loads: bool = False, attachments: boo
     `loads` adds an input w, the wrenches at the named points; `attachments` an output force, those of the legs on the
     platform, in its axes."""
     method = PlatformEliminated(mechanism, loads).derive()
-    tau, V = method.inverse(method.s.a[method.drives])
+    tau, V = method.inverse(method.tree.s.a[method.drives])
     return method.function("inverse", {"a_active": _active(method)}, V, tau, attachments)
 
 
 def forward_model(mechanism: Mechanism, *, loads: bool = False, attachments: bool = False) -> Function:
     """Accelerations of the actuators and elastic coordinates from the state and tau; options as in inverse_model."""
     method = PlatformEliminated(mechanism, loads).derive()
-    tau = method.s.a[method.drives]
+    tau = method.tree.s.a[method.drives]
     return method.function("forward", {"tau": _active(method)}, method.direct(tau), tau, attachments)
 
 
 def platform_inverse_model(mechanism: Mechanism, *, loads: bool = False, attachments: bool = False) -> Function:
     """tau and the elastic accelerations from the state and the accelerations of the platform's own coordinates."""
     method = PlatformEliminated(mechanism, loads).derive()
-    chain = method.m.platform_chain()
-    given = [k for j in chain for k in range(method.m.frames[j].v.start, method.m.frames[j].v.stop)]
+    chain = method.tree.m.platform_chain()
+    given = [k for j in chain for k in range(method.tree.m.frames[j].v.start, method.tree.m.frames[j].v.stop)]
     V = _platform_acceleration(method, chain)
-    drive = {"a_platform": method.s.a[given]}
+    drive = {"a_platform": method.tree.s.a[given]}
     return method.function("platform_inverse", drive, V, method.platform_inverse(V), attachments)
 
 
 def platform_forward_model(mechanism: Mechanism, *, loads: bool = False, attachments: bool = False) -> Function:
     """Accelerations of the platform's own coordinates and the elastic ones from the state and tau."""
     method = PlatformEliminated(mechanism, loads).derive()
-    tau = method.s.a[method.drives]
+    tau = method.tree.s.a[method.drives]
     return method.function("platform_forward", {"tau": _active(method)}, method.direct(tau), tau, attachments)
 
 
 def _active(method: PlatformEliminated) -> Array:
-    return method.inputs.a[[k for k, c in enumerate(method.original.coordinates) if c.kind == "active"]]
+    return method.tree.inputs.a[[k for k, c in enumerate(method.tree.original.coordinates) if c.kind == "active"]]
 
 
 def _platform_acceleration(method: PlatformEliminated, chain: list[int]) -> Array:
     """V, less gravity and in the platform's axes, from the accelerations of its own coordinates."""
-    frames, a = method.m.frames, method.s.a
-    total = scale(-1, method.s.g)
+    frames, a = method.tree.m.frames, method.tree.s.a
+    total = scale(-1, method.tree.s.g)
     for j in chain[:-1]:
         total = plus(total, scale(a[frames[j].v.start], frames[j].axis))
     own = frames[method.p]
-    linear = matvec(method.kin.world[method.p][0].T, total)
+    linear = matvec(method.tree.kin.world[method.p][0].T, total)
     turning = a[own.v] if own.motion == "spherical" else scale(a[own.v.start], own.axis)
     both = [*linear, *turning]
-    return vector(*(both[k] for k in method.alive[method.p]))
+    return vector(*(both[k] for k in method.tree.alive[method.p]))
 
 
 def _platform_coordinates(method: PlatformEliminated, V: Array) -> Array:
     """Accelerations of the platform's own coordinates from V: the inverse of _platform_acceleration."""
     both = zeros(6)
-    both[list(method.alive[method.p])] = V
-    total = plus(matvec(method.kin.world[method.p][0], both[:3]), method.s.g)
-    frames = [method.m.frames[j] for j in method.m.platform_chain()]
+    both[list(method.tree.alive[method.p])] = V
+    total = plus(matvec(method.tree.kin.world[method.p][0], both[:3]), method.tree.s.g)
+    frames = [method.tree.m.frames[j] for j in method.tree.m.platform_chain()]
     own = frames[-1]
     turning = both[3:] if own.motion == "spherical" else [dot(own.axis, both[3:])]
     return vector(*(dot(f.axis, total) for f in frames[:-1]), *turning)

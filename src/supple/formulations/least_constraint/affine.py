@@ -11,7 +11,7 @@ from supple.expr.function import Array
 from supple.expr.node import Expr, Scalar, add, div, mul, sub
 from supple.expr.substitution import estimates
 from supple.expr.vector import cross, dot, is_zero, scale, zeros
-from supple.formulations.least_constraint.quadratic import Id
+from supple.formulations.least_constraint.unknowns import Unknown
 
 
 class Affine:
@@ -19,7 +19,7 @@ class Affine:
 
     __slots__ = ("constant", "terms")
 
-    def __init__(self, constant: Scalar = 0, terms: dict[Id, Scalar] | None = None) -> None:
+    def __init__(self, constant: Scalar = 0, terms: dict[Unknown, Scalar] | None = None) -> None:
         self.constant, self.terms = constant, terms or {}
 
     def __add__(self, other: Any) -> Affine:
@@ -43,7 +43,7 @@ class Affine:
 
     __rmul__ = __mul__
 
-    def form(self) -> tuple[dict[Id, Scalar], Scalar]:
+    def form(self) -> tuple[dict[Unknown, Scalar], Scalar]:
         return self.terms, self.constant
 
 
@@ -69,7 +69,7 @@ def across(alpha: list[Affine], r: Array) -> list[Affine]:
     ]
 
 
-def along(a: list[Affine], axis: Array, x: Id) -> list[Affine]:
+def along(a: list[Affine], axis: Array, x: Unknown) -> list[Affine]:
     """a + axis x."""
     return [form if is_zero(axis[n]) else form + Affine(0, {x: axis[n]}) for n, form in enumerate(a)]
 
@@ -97,14 +97,16 @@ def cofactor_inverse(J: Array) -> Array:
     return made
 
 
-def solve_rows(rows: list[Affine], allowed: Callable[[Id], bool], sample: Mapping[Expr, float]) -> dict[Id, Affine]:
+def solve_rows(
+    rows: list[Affine], allowed: Callable[[Unknown], bool], sample: Mapping[Expr, float]
+) -> dict[Unknown, Affine]:
     """Forms of as many allowed variables as there are rows, from rows = 0.
 
     Pivots that are plain numbers come first, then those largest at the sample state; a pivot that vanishes at another
     pose makes the model singular there."""
-    left, solved = list(rows), dict[Id, Affine]()
+    left, solved = list(rows), dict[Unknown, Affine]()
     while left:
-        best: tuple[float, int, Id] | None = None
+        best: tuple[float, int, Unknown] | None = None
         for r, row in enumerate(left):
             for x, c in row.terms.items():
                 if allowed(x):
@@ -123,7 +125,7 @@ def solve_rows(rows: list[Affine], allowed: Callable[[Id], bool], sample: Mappin
     return solved
 
 
-def _inserted(row: Affine, x: Id, form: Affine) -> Affine:
+def _inserted(row: Affine, x: Unknown, form: Affine) -> Affine:
     """A row with x replaced by its form."""
     if x not in row.terms:
         return row

@@ -1,7 +1,6 @@
 """One body as a quadratic function of accelerations, its end nodes by their absolute accelerations.
 
-Variables of body i: ("s", i, k) the acceleration of its frame (a_x a_y a_z alpha_x alpha_y alpha_z, own axes),
-("e", k) the k-th coordinate of v (elastic, relative), ("p", port, k) the acceleration of a node in body axes. With
+Unknowns of a body: the `Slot`s of its frame, `Elastic` coordinates that no node owns, and `Node`s. With
 absolute node accelerations b, qdd = b - a - alpha x r - ..., the mass matrix of a beam's node stays constant and bodies
 couple with their neighbours only. A planar body's terms are polynomials, like terms collected; a spatial node keeps
 its rotation relative (k = 3, 4, 5), because its map to angular acceleration is not a polynomial.
@@ -20,7 +19,8 @@ from supple.expr.function import Array
 from supple.expr.node import Expr, Scalar, add, mul
 from supple.expr.vector import dot, is_zero, matvec, zeros
 from supple.formulations.least_constraint.polynomial import Polynomial
-from supple.formulations.least_constraint.quadratic import Id, Quadratic
+from supple.formulations.least_constraint.quadratic import Quadratic
+from supple.formulations.least_constraint.unknowns import Elastic, Node, Slot, Unknown
 from supple.formulations.tree.strain import elastic_forces
 from supple.robot.bodies.record import Body, Marker, Shortened, Shortening, axial, eye, hat
 
@@ -77,9 +77,9 @@ def body_quadratic(
 ) -> Quadratic:
     """Z of a body; `first` is the index in v of its first elastic coordinate, `applied` the forces on (a, alpha, qdd)."""
     owned = {c for p in ports for c in p.columns}
-    ids: list[Id] = [("s", index, k) for k in range(6)]
-    ids += [("e", first + k) for k in range(len(body.coordinates)) if k not in owned]
-    ids += [("p", p.key, k) for p in ports for k in p.components]
+    ids: list[Unknown] = [Slot(index, k) for k in range(6)]
+    ids += [Elastic(first + k) for k in range(len(body.coordinates)) if k not in owned]
+    ids += [Node(p.key, k) for p in ports for k in p.components]
     lift: Callable[[Scalar], Ring] = _lifted if planar else _same
     ring = Motion(*(np.array([lift(x) for x in part], dtype=object) for part in (now.w, now.q, now.qd)))
     rates = frozenset(_bare(x) for x in [*now.w, *now.qd] if isinstance(x, Expr))
@@ -206,10 +206,10 @@ def _array(x: Sequence[Ring]) -> Array:
 
 
 def _nodal_map(
-    body: Body, ids: list[Id], places: Sequence[tuple[list[Ring], list[Ring]]], ports: Sequence[Port], owned: set[int],
+    body: Body, ids: list[Unknown], places: Sequence[tuple[list[Ring], list[Ring]]], ports: Sequence[Port], owned: set[int],
     first: int, planar: bool,
 ) -> tuple[Array, list[Ring]]:  # fmt: skip
-    """L and l of (a, alpha, qdd) = L ids + l; nodes as if bending did not draw them back (see `Folding.body`)."""
+    """L and l of (a, alpha, qdd) = L ids + l; nodes as if bending did not draw them back (see `nodes.body`)."""
     n = len(body.coordinates)
     at = {x: i for i, x in enumerate(ids)}
     L = np.full((6 + n, len(ids)), 0, dtype=object)
@@ -218,7 +218,7 @@ def _nodal_map(
         L[k, k] = 1
     for k in range(n):
         if k not in owned:
-            L[6 + k, at["e", first + k]] = 1
+            L[6 + k, at[Elastic(first + k)]] = 1
     for port, (r, swing) in zip(ports, places, strict=True):
         H = hat(r)
         for row, k in enumerate(port.columns):
@@ -226,7 +226,7 @@ def _nodal_map(
                 g = port.inverse[row, col]
                 if is_zero(g):
                     continue
-                L[6 + k, at["p", port.key, component]] += g
+                L[6 + k, at[Node(port.key, component)]] += g
                 if component < 3:
                     L[6 + k, component] -= g
                     L[6 + k, 3:6] = L[6 + k, 3:6] + H[component] * g  # -(alpha x r) = r x alpha

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -11,9 +11,13 @@ from supple.expr.function import Array, Function, function, symbols
 from supple.expr.passes.hoist import split
 from supple.expr.program import Program
 from supple.expr.vector import zeros
-from supple.formulations.least_constraint.articulated import Articulated, Stuck
+from supple.formulations.least_constraint.closing import closing_friction
+from supple.formulations.least_constraint.legs import Legs, Stuck, legs_of, meet, reduce
+from supple.formulations.least_constraint.nodes import body
 from supple.formulations.least_constraint.quadratic import Quadratic
 from supple.formulations.least_constraint.solution import Solution
+from supple.formulations.least_constraint.tree import Choices, Tree, drives, tree_of
+from supple.formulations.least_constraint.unknowns import Slot
 from supple.formulations.record import Unsupported
 from supple.formulations.tree.identical_legs import Varying, leg_frames, leg_template
 from supple.robot.mechanism import Frame, Mechanism
@@ -27,97 +31,108 @@ def leg_program(mechanism: Mechanism, forward: bool, damped: bool = False) -> Pr
     legs = leg_frames(simple)
     varying = Varying(len(legs))
     template = leg_template(simple, legs, varying)
-    method = Leg(template, forward, damped)
-    common, prepare = _prepared(method)
+    leg = _leg(template, forward, damped)
+    common, prepare = _prepared(leg)
     try:
-        gather, spread = _leg_functions(method, common, varying)
-    except Stuck as leg:
-        raise Unsupported("rigid legs whose actuators are held by forces") from leg
-    meet = _meeting(method, common)
-    return _program(mechanism, simple, template, legs, varying, (prepare, gather, meet, spread), forward, damped)
+        gather, spread = _leg_functions(leg, common, varying, forward)
+    except Stuck as stuck:
+        raise Unsupported("rigid legs whose actuators are held by forces") from stuck
+    meeting = _meeting(leg, common)
+    return _program(mechanism, simple, template, legs, varying, (prepare, gather, meeting, spread), forward, damped)
 
 
-class Leg(Articulated):
-    """The articulated method on the platform and one leg; the platform's rotation and spin are symbols in space."""
+@dataclass(frozen=True)
+class Leg:
+    """The platform and one leg; in space the platform's rotation and spin are symbols, with the true ones beside them."""
 
-    def __init__(self, template: Mechanism, forward: bool, damped: bool) -> None:
-        super().__init__(template, forward, damped=damped)
-        assert template.platform is not None
-        self.p = template.platform
-        self.true_rotation, self.true_spin = self.kin.world[self.p][0], self.kin.motions[self.p].omega
-        if not self.planar:
-            self.kin.world[self.p] = (symbols("R", (3, 3)), zeros(3))
-            self.kin.motions[self.p] = replace(self.kin.motions[self.p], omega=symbols("w", 3))
+    legs: Legs
+    p: int  # the platform's frame
+    true_rotation: Array
+    true_spin: Array
 
-    def _prepared(self, mechanism: Mechanism) -> Mechanism:
-        return mechanism
+    @property
+    def tree(self) -> Tree:
+        return self.legs.tree
+
+
+def _leg(template: Mechanism, forward: bool, damped: bool) -> Leg:
+    active = [c.name for c in template.coordinates if c.kind == "active"]
+    given = drives(template, [] if forward else active)
+    legs = legs_of(tree_of(template, Choices(given, given.accelerated, prepared=lambda m: m, damped=damped)))
+    assert template.platform is not None
+    p, kin = template.platform, legs.tree.kin
+    made = Leg(legs, p, kin.world[p][0], kin.motions[p].omega)
+    if not template.planar:
+        kin.world[p] = (symbols("R", (3, 3)), zeros(3))
+        kin.motions[p] = replace(kin.motions[p], omega=symbols("w", 3))
+    return made
 
 
 # Functions ---------------------------------------------------------------------------------------------------------------
 
 
-def _platform_part(method: Leg) -> tuple[Array, Array]:
+def _platform_part(leg: Leg) -> tuple[Array, Array]:
     """Symbols of the platform's positions and velocities."""
-    end_q = method.m.frames[method.p].q.stop
-    end_v = method.m.frames[method.p].v.stop
-    return method.s.q[:end_q], method.s.v[:end_v]
+    end_q = leg.tree.m.frames[leg.p].q.stop
+    end_v = leg.tree.m.frames[leg.p].v.stop
+    return leg.tree.s.q[:end_q], leg.tree.s.v[:end_v]
 
 
-def _prepared(method: Leg) -> tuple[Array, Function]:
+def _prepared(leg: Leg) -> tuple[Array, Function]:
     """What legs need of the platform: rotation and spin in space, its own coordinates in the plane."""
-    q, v = _platform_part(method)
-    if method.planar:
+    q, v = _platform_part(leg)
+    if leg.tree.planar:
         values = np.concatenate([q, v])
         return values, function("prepare", {"q": q, "v": v}, {"common": values})
-    common = np.concatenate([method.kin.world[method.p][0].ravel(), method.kin.motions[method.p].omega])
-    true = np.concatenate([method.true_rotation.ravel(), method.true_spin])
+    common = np.concatenate([leg.tree.kin.world[leg.p][0].ravel(), leg.tree.kin.motions[leg.p].omega])
+    true = np.concatenate([leg.true_rotation.ravel(), leg.true_spin])
     return common, function("prepare", {"q": q, "v": v}, {"common": true})
 
 
-def _slots(method: Leg) -> list[Any]:
-    return [method.slot(method.p, k) for k in method.alive[method.p]]
+def _slots(leg: Leg) -> list[Slot]:
+    return [Slot(leg.p, k) for k in leg.tree.alive[leg.p]]
 
 
-def _leg_functions(method: Leg, common: Array, varying: Varying) -> tuple[Function, Function]:
+def _leg_functions(leg: Leg, common: Array, varying: Varying, forward: bool) -> tuple[Function, Function]:
     """gather and spread of one leg."""
-    (group,) = method.groups.values()
-    method.reduce(group)
-    for closure in method.outer:
-        method.meet(group.Z, closure)
-        method._closing_friction(closure, [method.p], group.Z)
-    ids = _slots(method)
+    (group,) = leg.legs.groups.values()
+    reduce(leg.legs, group)
+    for closure in leg.legs.outer:
+        meet(leg.tree, group.Z, closure)
+        closing_friction(leg.tree, closure, [leg.p], group.Z)
+    ids = _slots(leg)
     part = [group.Z.get(i, j) for a, i in enumerate(ids) for j in ids[a:]] + [group.Z.linear.get(i, 0) for i in ids]
     slots = symbols("slots", len(ids))
-    solution = Solution(method, [])
+    solution = Solution(leg.legs, [])
     solution.values |= dict(zip(ids, slots, strict=True))
-    outputs = _leg_outputs(method, solution)
-    q, v = _platform_part(method)
+    outputs = _leg_outputs(leg, solution, forward)
+    q, v = _platform_part(leg)
     inputs = {
-        "q": method.s.q[len(q) :], "v": method.s.v[len(v) :], "drive": method.s.a[method.drives()],
-        "g": method.s.g, "c": varying.symbols(), "common": common, "slots": slots,
+        "q": leg.tree.s.q[len(q) :], "v": leg.tree.s.v[len(v) :], "drive": leg.tree.s.a[leg.tree.m.indices("active")],
+        "g": leg.tree.s.g, "c": varying.symbols(), "common": common, "slots": slots,
     }  # fmt: skip
-    if method.x is not None:
-        inputs["x"] = method.x
+    if leg.tree.x is not None:
+        inputs["x"] = leg.tree.x
     whole = function("leg", inputs, outputs)
     early, late = split(whole, [set(inputs) - {"slots"}, {"slots"}])
     gather = function("gather", early.inputs, {"part": part, "carried": early.outputs["carried"]})
     return gather, Function("spread", late.inputs, late.outputs)
 
 
-def _leg_outputs(method: Leg, solution: Solution) -> dict[str, list[Any]]:
+def _leg_outputs(leg: Leg, solution: Solution, forward: bool) -> dict[str, list[Any]]:
     elastic: dict[int, Any] = {}
-    for j in range(len(method.m.frames)):
-        if j != method.p and method.m.frames[j].body.flexible:
+    for j in range(len(leg.tree.m.frames)):
+        if j != leg.p and leg.tree.m.frames[j].body.flexible:
             elastic |= solution.elastic(j)
-    driven = method.drives()
-    frame_of = {f.v.start: j for j, f in enumerate(method.m.frames) if f.motion in ("revolute", "prismatic")}
-    first = [solution.joint(frame_of[k]) if method.forward else solution.tau(k) for k in driven]
-    return {"a_active" if method.forward else "tau": first, "a_elastic": [elastic[k] for k in sorted(elastic)]}
+    driven = leg.tree.m.indices("active")
+    frame_of = {f.v.start: j for j, f in enumerate(leg.tree.m.frames) if f.motion in ("revolute", "prismatic")}
+    first = [solution.joint(frame_of[k]) if forward else solution.tau(k) for k in driven]
+    return {"a_active" if forward else "tau": first, "a_elastic": [elastic[k] for k in sorted(elastic)]}
 
 
-def _meeting(method: Leg, common: Array) -> Function:
+def _meeting(leg: Leg, common: Array) -> Function:
     """The platform's accelerations from the sum over the legs."""
-    ids = _slots(method)
+    ids = _slots(leg)
     total = symbols("total", len(ids) * (len(ids) + 3) // 2)
     Z = Quadratic()
     entries = iter(total)
@@ -126,8 +141,8 @@ def _meeting(method: Leg, common: Array) -> Function:
             Z.add(i, j, next(entries))
     for i in ids:
         Z.add_linear(i, next(entries))
-    Z.include(method.body(method.p))
-    solution = Solution(method, Z.minimise_all(ids))
+    Z.include(body(leg.tree, leg.p))
+    solution = Solution(leg.legs, Z.minimise_all(ids))
     return function("meet", {"total": total, "common": common}, {"slots": [solution.value(i) for i in ids]})
 
 

@@ -6,21 +6,21 @@ zero is stored, and each off-diagonal entry once.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from supple.expr.function import Array
 from supple.expr.node import Expr, Scalar, add, div, mul, neg, sub
 from supple.expr.vector import is_zero
+from supple.formulations.least_constraint.unknowns import Unknown
 
-Id = Hashable
-Row = dict[Id, Scalar]
+Row = dict[Unknown, Scalar]
 
 
 class Massless(Exception):
     """Nothing resists a variable that is to be minimised."""
 
-    def __init__(self, x: Id) -> None:
+    def __init__(self, x: Unknown) -> None:
         super().__init__(x)
         self.x = x
 
@@ -29,23 +29,23 @@ class Massless(Exception):
 class Solved:
     """x = -(c / pivot + sum_j share_j u_j), found when x was minimised out."""
 
-    x: Id
+    x: Unknown
     own: Scalar
     shares: Row
 
 
 @dataclass
 class Quadratic:
-    rows: dict[Id, Row] = field(default_factory=dict)
-    linear: dict[Id, Scalar] = field(default_factory=dict)
+    rows: dict[Unknown, Row] = field(default_factory=dict)
+    linear: dict[Unknown, Scalar] = field(default_factory=dict)
 
-    def ids(self) -> list[Id]:
+    def ids(self) -> list[Unknown]:
         return list(self.rows)
 
-    def get(self, i: Id, j: Id) -> Scalar:
+    def get(self, i: Unknown, j: Unknown) -> Scalar:
         return self.rows.get(i, {}).get(j, 0)
 
-    def add(self, i: Id, j: Id, value: Scalar) -> None:
+    def add(self, i: Unknown, j: Unknown, value: Scalar) -> None:
         """Adds to an entry of M (and to its mirror image)."""
         self._touch(i)
         self._touch(j)
@@ -54,15 +54,15 @@ class Quadratic:
         total = add(self.rows[i].get(j, 0), value)
         self._set(i, j, total)
 
-    def add_linear(self, i: Id, value: Scalar) -> None:
+    def add_linear(self, i: Unknown, value: Scalar) -> None:
         self._touch(i)
         self.linear[i] = add(self.linear[i], value)
 
-    def _touch(self, i: Id) -> None:
+    def _touch(self, i: Unknown) -> None:
         self.rows.setdefault(i, {})
         self.linear.setdefault(i, 0)
 
-    def _set(self, i: Id, j: Id, value: Scalar) -> None:
+    def _set(self, i: Unknown, j: Unknown, value: Scalar) -> None:
         if is_zero(value):
             self.rows[i].pop(j, None)
             self.rows[j].pop(i, None)
@@ -75,14 +75,14 @@ class Quadratic:
         for i in other.rows:
             self._touch(i)
             self.linear[i] = add(self.linear[i], other.linear[i])
-        done: set[Id] = set()
+        done: set[Unknown] = set()
         for i, row in other.rows.items():
             done.add(i)
             for j, value in row.items():
                 if j == i or j not in done:
                     self.add(i, j, value)
 
-    def drop(self, ids: Iterable[Id]) -> None:
+    def drop(self, ids: Iterable[Unknown]) -> None:
         """Forgets variables that are identically zero."""
         for x in ids:
             for j in list(self.rows.pop(x, {})):
@@ -92,7 +92,7 @@ class Quadratic:
 
     # Substitutions -----------------------------------------------------------------------------------------------
 
-    def substitute(self, forms: Mapping[Id, tuple[Mapping[Id, Scalar], Scalar]]) -> None:
+    def substitute(self, forms: Mapping[Unknown, tuple[Mapping[Unknown, Scalar], Scalar]]) -> None:
         """Replaces variables by affine forms of others: x = sum coefficient * y + constant."""
         old = [x for x in forms if x in self.rows]
         inner = {x: {y: m for y, m in self.rows[x].items() if y in forms} for x in old}
@@ -118,7 +118,7 @@ class Quadratic:
                     self.add(n, y, mul(mul(2, coefficient) if n == y else coefficient, m))
         self._congruence(old, inner, forms)
 
-    def _replace(self, T: Mapping[Id, Scalar], own: Scalar, outer: Row) -> None:
+    def _replace(self, T: Mapping[Unknown, Scalar], own: Scalar, outer: Row) -> None:
         """M + T p^T + m T^T for one variable, p = m + own T: two multiplications an entry, one on the diagonal."""
         p = {n: add(outer.get(n, 0), mul(own, c)) for n, c in T.items()}
         ids = list(dict.fromkeys([*T, *outer]))
@@ -133,10 +133,10 @@ class Quadratic:
                 self.add(n, k, add(first, second))
 
     def _congruence(
-        self, old: list[Id], inner: dict[Id, Row], forms: Mapping[Id, tuple[Mapping[Id, Scalar], Scalar]]
+        self, old: list[Unknown], inner: dict[Unknown, Row], forms: Mapping[Unknown, tuple[Mapping[Unknown, Scalar], Scalar]]
     ) -> None:
         """Adds T^T M T of the replaced block, each entry once."""
-        weighted: dict[Id, Row] = {}
+        weighted: dict[Unknown, Row] = {}
         for x in old:
             row: Row = {}
             for y, m in inner[x].items():
@@ -152,7 +152,7 @@ class Quadratic:
                         total = add(total, mul(forms[x][0][n], weighted[x][k]))
                 self.add(n, k, total)
 
-    def rotate(self, old: Sequence[Id], new: Sequence[Id], R: Array) -> None:
+    def rotate(self, old: Sequence[Unknown], new: Sequence[Unknown], R: Array) -> None:
         """Replaces the components `old` = R `new` of a vector; rotations about an axis take the short way."""
         plane = _plane_of(R)
         if plane is None or any(n in self.rows for n in new):
@@ -187,7 +187,7 @@ class Quadratic:
 
     # Solving -----------------------------------------------------------------------------------------------------
 
-    def minimise(self, x: Id) -> Solved:
+    def minimise(self, x: Unknown) -> Solved:
         """Takes x out at its minimum."""
         row = self.rows[x]
         if x not in row:
@@ -205,7 +205,7 @@ class Quadratic:
                 self._set(j, k, sub(self.get(j, k), mul(shares[j], entries[k])))
         return Solved(x, own, shares)
 
-    def minimise_all(self, ids: Iterable[Id]) -> list[Solved]:
+    def minimise_all(self, ids: Iterable[Unknown]) -> list[Solved]:
         """Takes all these variables out, those with the fewest neighbours first."""
         waiting = [x for x in ids if x in self.rows]
         solved = []
@@ -216,7 +216,7 @@ class Quadratic:
         return solved
 
 
-def back_substitute(solved: Sequence[Solved], known: dict[Id, Scalar]) -> dict[Id, Scalar]:
+def back_substitute(solved: Sequence[Solved], known: dict[Unknown, Scalar]) -> dict[Unknown, Scalar]:
     """Values of all minimised variables, last one first."""
     for step in reversed(solved):
         total = step.own
