@@ -1,44 +1,88 @@
 /* Dense linear algebra with complex numbers, real and imaginary parts apart; and inverses, quicker to apply where small. */
 #define SMALL 40 /* unknowns up to which the inverse matrix is quicker than its factors */
 
+/* x -= the PANEL columns at cr + i ci (n apart) times u, in rows from `from` to `to` */
+SUPPLE_LOCAL SUPPLE_WIDE void subtract_complex(const real *cr, const real *ci, int n, const real *ur, const real *ui,
+                                               int from, int to, real *restrict xr, real *restrict xi)
+{
+    const real a0 = ur[0], a1 = ur[1], a2 = ur[2], a3 = ur[3], b0 = ui[0], b1 = ui[1], b2 = ui[2], b3 = ui[3];
+    const real *restrict r1 = cr + n, *restrict r2 = cr + 2 * n, *restrict r3 = cr + 3 * n;
+    const real *restrict i1 = ci + n, *restrict i2 = ci + 2 * n, *restrict i3 = ci + 3 * n;
+    for (int i = from; i < to; i++) {
+        xr[i] = xr[i] - (cr[i] * a0 - ci[i] * b0) - (r1[i] * a1 - i1[i] * b1) - (r2[i] * a2 - i2[i] * b2)
+            - (r3[i] * a3 - i3[i] * b3);
+        xi[i] = xi[i] - (cr[i] * b0 + ci[i] * a0) - (r1[i] * b1 + i1[i] * a1) - (r2[i] * b2 + i2[i] * a2)
+            - (r3[i] * b3 + i3[i] * a3);
+    }
+}
+
+/* x -= L x for the columns from k on of the unit lower triangle, PANEL of them */
+SUPPLE_LOCAL SUPPLE_WIDE void forward_complex(const real *re, const real *im, int n, int k, real *xr, real *xi)
+{
+    const real *cr = re + k * n, *ci = im + k * n;
+    for (int j = k + 1; j < k + PANEL; j++)
+        for (int l = 0; l < j - k; l++) {
+            const real ur = xr[k + l], ui = xi[k + l];
+            xr[j] -= cr[l * n + j] * ur - ci[l * n + j] * ui;
+            xi[j] -= cr[l * n + j] * ui + ci[l * n + j] * ur;
+        }
+    subtract_complex(cr, ci, n, xr + k, xi + k, k + PANEL, n, xr, xi);
+}
+
+/* Column k, with a pivot in it, divided by that; the columns after it up to `last` less what it takes of them */
+SUPPLE_LOCAL SUPPLE_WIDE void eliminate_complex(real *re, real *im, int n, int k, int last)
+{
+    real *restrict xr = re + k * n, *restrict xi = im + k * n;
+    const real square = xr[k] * xr[k] + xi[k] * xi[k], ir = xr[k] / square, ii = -xi[k] / square;
+    xr[k] = ir;
+    xi[k] = ii;
+    for (int i = k + 1; i < n; i++) {
+        const real kept = xr[i];
+        xr[i] = kept * ir - xi[i] * ii;
+        xi[i] = kept * ii + xi[i] * ir;
+    }
+    for (int j = k + 1; j < last; j++) {
+        real *restrict yr = re + j * n, *restrict yi = im + j * n;
+        const real ur = yr[k], ui = yi[k];
+        for (int i = k + 1; i < n; i++) {
+            yr[i] -= xr[i] * ur - xi[i] * ui;
+            yi[i] -= xr[i] * ui + xi[i] * ur;
+        }
+    }
+}
+
 /* re + i im (n x n) becomes its LU factors, diagonal inverted; 0 if singular */
 SUPPLE_LOCAL SUPPLE_WIDE int factorise_complex(real *re, real *im, int *pivot, int n, const int *live)
 {
+    const int width = n < SHORT ? n : PANEL;
     double largest = 0.0;
-    for (int k = 0; k < n; k++) {
-        real *restrict xr = re + k * n, *restrict xi = im + k * n;
-        double top = 0.0;
-        int best = k;
-        for (int i = k; i < n; i++) {
-            const double w = weight_of(xr[i] * xr[i] + xi[i] * xi[i], live);
-            best = w > top ? i : best;
-            top = larger(w, top);
-        }
-        largest = larger(largest, top);
-        if (!(top > SINGULAR * SINGULAR * largest) || !(top <= DBL_MAX))
-            return 0;
-        pivot[k] = best;
-        for (int j = 0; best != k && j < n; j++) {
-            swap(re + j * n, k, best);
-            swap(im + j * n, k, best);
-        }
-        const real square = xr[k] * xr[k] + xi[k] * xi[k], ir = xr[k] / square, ii = -xi[k] / square;
-        xr[k] = ir;
-        xi[k] = ii;
-        for (int i = k + 1; i < n; i++) {
-            const real kept = xr[i];
-            xr[i] = kept * ir - xi[i] * ii;
-            xi[i] = kept * ii + xi[i] * ir;
-        }
-        for (int j = k + 1; j < n; j++) {
-            real *restrict yr = re + j * n, *restrict yi = im + j * n;
-            const real ur = yr[k], ui = yi[k];
-            if (is_zero(ur) && is_zero(ui))
-                continue;
-            for (int i = k + 1; i < n; i++) {
-                yr[i] -= xr[i] * ur - xi[i] * ui;
-                yi[i] -= xr[i] * ui + xi[i] * ur;
+    for (int first = 0; first < n; first += width) {
+        const int last = first + width < n ? first + width : n;
+        for (int k = first; k < last; k++) {
+            const real *xr = re + k * n, *xi = im + k * n;
+            double top = 0.0;
+            int best = k;
+            for (int i = k; i < n; i++) {
+                const double w = weight_of(xr[i] * xr[i] + xi[i] * xi[i], live);
+                best = w > top ? i : best;
+                top = larger(w, top);
             }
+            largest = larger(largest, top);
+            if (!(top > SINGULAR * SINGULAR * largest) || !(top <= DBL_MAX))
+                return 0;
+            pivot[k] = best;
+            for (int j = 0; best != k && j < last; j++) {
+                swap(re + j * n, k, best);
+                swap(im + j * n, k, best);
+            }
+            eliminate_complex(re, im, n, k, last);
+        }
+        for (int j = last; j < n; j++) {
+            for (int k = first; k < last; k++) {
+                swap(re + j * n, k, pivot[k]);
+                swap(im + j * n, k, pivot[k]);
+            }
+            forward_complex(re, im, n, first, re + j * n, im + j * n);
         }
     }
     return 1;
