@@ -19,10 +19,24 @@ if TYPE_CHECKING:  # what only some calls need is loaded when they are made
     from supple.backends.native import Native
     from supple.expr.passes import Stage
     from supple.results import Exported
-    from supple.shown import Bodies, CheckShown, ComparisonShown, CountedShown, ModesShown, SimulationShown, StiffnessShown
+    from supple.shown import (
+        Bodies,
+        CheckShown,
+        ComparisonShown,
+        CountedShown,
+        FrfShown,
+        LinearShown,
+        ModesShown,
+        SimulationShown,
+        StiffnessShown,
+    )
 
 Report = Callable[["Stage"], None]
 At = Mapping[str, Written]  # joint or platform coordinate -> number in SI, or text with a unit
+
+
+def _names(given: str | Sequence[str]) -> list[str]:
+    return [x.strip() for x in given.split(",") if x.strip()] if isinstance(given, str) else list(given)
 
 
 def _silent(stage: Stage) -> None:
@@ -138,6 +152,64 @@ class Robot(Machine):
         from supple.shown import StiffnessShown, shown
 
         return shown(stiffness(self, point, at, loads=loads, assembly=assembly), StiffnessShown)
+
+    def frf(
+        self,
+        inputs: str | Sequence[str],
+        outputs: str | Sequence[str],
+        at: At | None = None,
+        *,
+        band: tuple[float, float] = (0.0, 250.0),
+        points: int = 1001,
+        quantity: str = "acceleration",
+        free: bool | None = None,
+        loads: Mapping[str, Sequence[float]] | None = None,
+        assembly: str | None = None,
+    ) -> FrfShown:
+        """Responses to unit harmonic inputs at a pose, with viscous and structural damping.
+
+        inputs: 'tau', 'tau.NAME' (actuators), 'POINT', 'POINT.fx' ... 'POINT.mz' (loads); outputs: 'q', 'q.NAME' (actuated
+        joints), 'POINT', 'POINT.x' ... 'POINT.rz'; names in lists or separated by commas. band (Hz) and points: where;
+        quantity: displacement, velocity or acceleration. free: actuators free or held (None: free if they are inputs).
+
+        >>> found = supple.Robot("cantilever").frf("tip.fz", "tip.z", band=(0, 100), points=201)
+        >>> found.values.shape
+        (201, 1, 1)
+        """
+        from supple.analyses.frf import frf
+        from supple.shown import FrfShown, shown
+
+        made = frf(
+            self, _names(inputs), _names(outputs), at, band=band, points=points, quantity=quantity, free=free, loads=loads,
+            assembly=assembly,
+        )  # fmt: skip
+        return shown(made, FrfShown)
+
+    def linear(
+        self,
+        inputs: str | Sequence[str],
+        outputs: str | Sequence[str],
+        at: At | None = None,
+        *,
+        order: int | None = None,
+        reduction: str = "balanced",
+        quantity: str = "displacement",
+        free: bool | None = None,
+        loads: Mapping[str, Sequence[float]] | None = None,
+        assembly: str | None = None,
+    ) -> LinearShown:
+        """A, B, C, D about a pose: states are amplitudes of modes and their rates; inputs and outputs as of `frf`.
+
+        order: how many states are kept (None: all); reduction: 'balanced' (what inputs reach and outputs see most) or
+        'modal' (the lowest modes). Structural damping is there as the viscous damping of every mode."""
+        from supple.analyses.linear import linear
+        from supple.shown import LinearShown, shown
+
+        made = linear(
+            self, _names(inputs), _names(outputs), at, order=order, reduction=reduction, quantity=quantity, free=free,
+            loads=loads, assembly=assembly,
+        )  # fmt: skip
+        return shown(made, LinearShown)
 
     def simulate(
         self,

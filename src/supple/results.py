@@ -168,6 +168,97 @@ class Stiffness:
 
 
 @dataclass(frozen=True)
+class Frf:
+    """Frequency response functions: complex values (frequencies, outputs, inputs) per unit of every input."""
+
+    robot: str
+    free: bool  # actuators; else held
+    quantity: str  # displacement, velocity or acceleration
+    frequencies_hz: Array
+    values: Array
+    inputs: tuple[str, ...]
+    outputs: tuple[str, ...]
+    input_units: tuple[str, ...]
+    output_units: tuple[str, ...]
+    notices: tuple[str, ...] = ()
+
+    def __getitem__(self, names: tuple[str, str]) -> Array:
+        """The response of an output to an input, as in frf["tool.z", "tool.fz"]."""
+        return self.values[:, self.outputs.index(names[0]), self.inputs.index(names[1])]
+
+    def __repr__(self) -> str:
+        first, last = self.frequencies_hz[0], self.frequencies_hz[-1]
+        return (
+            f"<{self.robot}: {self.quantity} of {len(self.outputs)} outputs by {len(self.inputs)} inputs, "
+            f"{first:g} to {last:g} Hz>"
+        )
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain data for machines; `real` and `imaginary` are lists over frequencies, outputs, inputs."""
+        return {
+            "robot": self.robot,
+            "actuators": "free" if self.free else "held",
+            "quantity": self.quantity,
+            "frequencies_hz": _plain(self.frequencies_hz),
+            "inputs": list(self.inputs),
+            "outputs": list(self.outputs),
+            "input_units": list(self.input_units),
+            "output_units": list(self.output_units),
+            "real": self.values.real.tolist(),
+            "imaginary": self.values.imag.tolist(),
+            "notices": list(self.notices),
+        }
+
+
+@dataclass(frozen=True)
+class LinearModel:
+    """x' = A x + B u, y = C x + D u about an equilibrium, with names and units of inputs and outputs.
+
+    error_bound: what a reduction loses at most, relative to the largest gain; None where none is known."""
+
+    robot: str
+    free: bool  # actuators; else held
+    A: Array
+    B: Array
+    C: Array
+    D: Array
+    states: tuple[str, ...]
+    inputs: tuple[str, ...]
+    outputs: tuple[str, ...]
+    input_units: tuple[str, ...]
+    output_units: tuple[str, ...]
+    error_bound: float | None = None
+    structural: str = ""  # what became of structural damping
+    notices: tuple[str, ...] = ()
+
+    def __repr__(self) -> str:
+        return f"<{self.robot}: {len(self.states)} states, {len(self.inputs)} inputs, {len(self.outputs)} outputs>"
+
+    def response(self, frequencies_hz: Array) -> Array:
+        """Complex response (frequencies, outputs, inputs)."""
+        s = 2j * np.pi * np.asarray(frequencies_hz, dtype=float)[:, None, None]
+        made: Array = self.C @ np.linalg.solve(s * np.eye(len(self.A)) - self.A, self.B[None]) + self.D
+        return made
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain data for machines."""
+        matrices = {name: getattr(self, name).tolist() for name in "ABCD"}
+        return {
+            "robot": self.robot,
+            "actuators": "free" if self.free else "held",
+            **matrices,
+            "states": list(self.states),
+            "inputs": list(self.inputs),
+            "outputs": list(self.outputs),
+            "input_units": list(self.input_units),
+            "output_units": list(self.output_units),
+            "error_bound": self.error_bound,
+            "structural_damping": self.structural,
+            "notices": list(self.notices),
+        }
+
+
+@dataclass(frozen=True)
 class Counted:
     """What one evaluation of a generated model costs."""
 

@@ -8,12 +8,23 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from supple import results
-from supple.storage import dataset, modes_dataset, save
+from supple.errors import SuppleError
+from supple.storage import dataset, frf_dataset, modes_dataset, save, save_frf, save_linear
+from supple.views.bode import bode_figure
 from supple.views.comparison import comparison_figure, comparison_page
 from supple.views.figures import Figure, written
 from supple.views.mode_picture import MOVING, draw_mode, mode_figure
 from supple.views.page import Page, html
-from supple.views.tables import bodies_page, check_page, counts_page, modes_page, simulation_page, stiffness_page
+from supple.views.tables import (
+    bodies_page,
+    check_page,
+    counts_page,
+    frf_page,
+    linear_page,
+    modes_page,
+    simulation_page,
+    stiffness_page,
+)
 from supple.views.time_plot import time_figure
 
 if TYPE_CHECKING:
@@ -115,6 +126,52 @@ class StiffnessShown(_Shown, results.Stiffness):
 
     def _page(self) -> Page:
         return stiffness_page(self)
+
+
+class FrfShown(_Shown, results.Frf):
+    """Frequency responses: frf["tool.z", "tool.fz"] is one of them."""
+
+    def _page(self) -> Page:
+        return frf_page(self)
+
+    def plot(self, file: str | Path | None = None) -> Picture:
+        """Magnitude and phase; `file` writes the picture too."""
+        made = Picture(bode_figure(self))
+        if file is not None:
+            made.save(file)
+        return made
+
+    def to_xarray(self) -> xarray.Dataset:
+        """Real and imaginary parts with named axes."""
+        return frf_dataset(self)
+
+    def save(self, file: str | Path) -> Path:
+        """Write it to a .nc, .csv, .mat or .uff file."""
+        save_frf(self, Path(file))
+        return Path(file)
+
+
+class LinearShown(_Shown, results.LinearModel):
+    """A, B, C, D with names."""
+
+    def _page(self) -> Page:
+        return linear_page(self)
+
+    def save(self, file: str | Path) -> Path:
+        """Write it to a .mat, .npz or .json file."""
+        save_linear(self, Path(file))
+        return Path(file)
+
+    def to_control(self) -> Any:
+        """The model as a StateSpace of python-control, with names."""
+        try:
+            import control  # type: ignore[import-not-found,import-untyped,unused-ignore]
+        except ImportError as missing:
+            raise SuppleError("to_control needs python-control: pip install control") from missing
+        return control.ss(
+            self.A, self.B, self.C, self.D, states=list(self.states), inputs=list(self.inputs), outputs=list(self.outputs),
+            name=self.robot,
+        )  # fmt: skip
 
 
 class CountedShown(_Shown, results.Counted):

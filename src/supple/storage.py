@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from supple.errors import SuppleError
-from supple.results import Array, Modes, Signal, Simulation
+from supple.results import Array, Frf, LinearModel, Modes, Signal, Simulation
 
 if TYPE_CHECKING:
     import xarray
@@ -70,6 +70,106 @@ def modes_dataset(modes: Modes) -> xarray.Dataset:
     }
     about = {"robot": modes.robot, "actuators": "free" if modes.free else "held"}
     return xarray.Dataset(variables, coordinates, about)
+
+
+def frf_dataset(found: Frf) -> xarray.Dataset:
+    """Frequency responses as an xarray Dataset: real and imaginary parts over frequency, output, input."""
+    import xarray
+
+    axes = ("frequency", "output", "input")
+    about = {"long_name": found.quantity, "units": "output unit per input unit"}
+    variables = {"real": (axes, found.values.real, about), "imaginary": (axes, found.values.imag, about)}
+    coordinates: dict[str, Any] = {
+        "frequency": ("frequency", found.frequencies_hz, {"units": "Hz"}),
+        "output": list(found.outputs),
+        "input": list(found.inputs),
+        "output_unit": ("output", list(found.output_units)),
+        "input_unit": ("input", list(found.input_units)),
+    }
+    state = "free" if found.free else "held"
+    return xarray.Dataset(variables, coordinates, {"robot": found.robot, "quantity": found.quantity, "actuators": state})
+
+
+def save_frf(found: Frf, path: Path) -> None:
+    """Write frequency responses to a .nc, .csv, .mat or .uff file (dataset 58)."""
+    writers: dict[str, Callable[[Path], Any]] = {
+        ".nc": lambda file: frf_dataset(found).to_netcdf(file, engine="h5netcdf"),
+        ".csv": lambda file: _frf_csv(found, file),
+        ".mat": lambda file: _named_mat(file, {**found.to_json(), "values": found.values}),
+        ".uff": lambda file: _uff58(found, file),
+    }
+    if path.suffix.lower() not in writers:
+        raise SuppleError(f"{path.name}: frequency responses are written to .nc, .csv, .mat or .uff files")
+    written_whole(path, writers[path.suffix.lower()])
+
+
+def save_linear(model: LinearModel, path: Path) -> None:
+    """Write a linear model to a .mat, .npz or .json file."""
+    data = model.to_json()
+    named = {k: np.array(x) for k, x in data.items() if k not in ("error_bound", "notices")}
+    writers: dict[str, Callable[[Path], Any]] = {
+        ".mat": lambda file: _named_mat(file, data),
+        ".npz": lambda file: np.savez(file, allow_pickle=False, **named),
+        ".json": lambda file: file.write_text(json.dumps(data, indent=1), encoding="utf-8"),
+    }
+    if path.suffix.lower() not in writers:
+        raise SuppleError(f"{path.name}: linear models are written to .mat, .npz or .json files")
+    written_whole(path, writers[path.suffix.lower()])
+
+
+def _named_mat(file: Path, data: dict[str, Any]) -> None:
+    from scipy.io import savemat
+
+    tidy = {
+        k: np.array(x, dtype=object) if isinstance(x, list) and x and isinstance(x[0], str) else x for k, x in data.items()
+    }
+    savemat(file, {k: x for k, x in tidy.items() if x is not None}, long_field_names=True)
+
+
+def _frf_csv(found: Frf, file: Path) -> None:
+    pairs = [(o, i) for o in range(len(found.outputs)) for i in range(len(found.inputs))]
+    heads = [
+        f"{found.outputs[o]} / {found.inputs[i]} ({found.output_units[o]} per {found.input_units[i]})" for o, i in pairs
+    ]
+    columns = [
+        found.frequencies_hz,
+        *(part for o, i in pairs for part in (found.values[:, o, i].real, found.values[:, o, i].imag)),
+    ]
+    with file.open("w", newline="", encoding="utf-8") as stream:
+        writer = csv.writer(stream)
+        writer.writerow(["frequency (Hz)", *(f"{part} {head}" for head in heads for part in ("real", "imaginary"))])
+        writer.writerows(np.stack(columns, axis=1).tolist())
+
+
+_PARTS = {"x": 1, "y": 2, "z": 3, "rx": 4, "ry": 5, "rz": 6}
+_FORCES = {"fx": 1, "fy": 2, "fz": 3, "mx": 4, "my": 5, "mz": 6}
+_ORDINATE = {"displacement": 8, "velocity": 11, "acceleration": 12}
+
+
+def _uff58(found: Frf, file: Path) -> None:
+    """Functions at points in a universal file (dataset 58), one for every output and input."""
+    try:
+        import pyuff  # type: ignore[import-untyped]
+    except ImportError as missing:
+        raise SuppleError("universal files of responses need pyuff: pip install 'supple[ema]'") from missing
+    nodes: dict[str, int] = {}
+
+    def place(name: str, parts: dict[str, int]) -> tuple[int, int]:
+        head, _, part = name.rpartition(".")
+        known = part in parts
+        return nodes.setdefault(head if known else name, len(nodes) + 1), parts.get(part, 0)
+
+    sets = []
+    for o, output in enumerate(found.outputs):
+        for i, given in enumerate(found.inputs):
+            (to, way), (by, push) = place(output, _PARTS), place(given, _FORCES)
+            sets.append({
+                "type": 58, "binary": 0, "func_type": 4, "rsp_node": to, "rsp_dir": way, "ref_node": by, "ref_dir": push,
+                "data": found.values[:, o, i], "x": found.frequencies_hz, "id1": f"{output} / {given}"[:80],
+                "rsp_ent_name": str(to), "ref_ent_name": str(by), "abscissa_spacing": 1, "abscissa_spec_data_type": 18,
+                "ordinate_spec_data_type": _ORDINATE[found.quantity], "orddenom_spec_data_type": 13,
+            })  # fmt: skip
+    pyuff.UFF(str(file)).write_sets(sets, "overwrite")
 
 
 def _first_axis(signal: Signal) -> str:

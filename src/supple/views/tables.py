@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from supple.results import Check, Counted, Modes, Simulation, Stiffness
+from supple.results import Check, Counted, Frf, LinearModel, Modes, Simulation, Stiffness
 from supple.views.page import Line, Page, Sheet
 
 _FUNCTIONS = ("sin", "cos", "sqrt", "sign")
@@ -112,6 +112,38 @@ def stiffness_page(found: Stiffness) -> Page:
              "loads: what they do, m or rad"),
         Line(f"principal stiffness: {principal}"),
     ]  # fmt: skip
+
+
+def frf_page(found: Frf) -> Page:
+    """Where every response is largest."""
+    rows = []
+    for o, output in enumerate(found.outputs):
+        for i, given in enumerate(found.inputs):
+            size = np.abs(found.values[:, o, i])
+            k = int(np.nanargmax(size)) if np.isfinite(size).any() else 0
+            unit = f"{found.output_units[o]} per {found.input_units[i]}"
+            rows.append((f"{output} by {given}", f"{size[k]:.4g}", f"{found.frequencies_hz[k]:.4g}", unit))
+    state = "free" if found.free else "held"
+    return [Sheet(("what", "peak", "Hz", "unit"), rows, f"{found.robot}: {found.quantity}, actuators {state}")]
+
+
+def linear_page(found: LinearModel) -> Page:
+    """Size, names, poles and what was lost of a linear model."""
+    state = "free" if found.free else "held"
+    made: list[Line | Sheet] = [
+        Line(f": {len(found.states)} states, actuators {state}", strong=found.robot),
+        Line("inputs: " + ", ".join(f"{n} ({u})" for n, u in zip(found.inputs, found.input_units, strict=True))),
+        Line("outputs: " + ", ".join(f"{n} ({u})" for n, u in zip(found.outputs, found.output_units, strict=True))),
+    ]
+    if found.error_bound is not None:
+        made.append(Line(f"what the reduction loses is at most {found.error_bound:.2g} of the largest gain"))
+    if found.structural:
+        made.append(Line(f"structural damping: {found.structural}"))
+    poles = np.linalg.eigvals(found.A)
+    upper = sorted(poles[poles.imag >= 0], key=abs)[:12]
+    least = 1e-9 * max(map(abs, poles), default=0.0)  # a rigid motion has no damping ratio
+    rows = [(f"{abs(p) / (2 * np.pi):.4g}", f"{-p.real / abs(p):.2%}") if abs(p) > least else ("0", "-") for p in upper]
+    return [*made, Sheet(("Hz", "damping"), rows, "lowest poles")]
 
 
 def counts_page(counted: Counted) -> Page:

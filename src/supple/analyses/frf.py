@@ -1,0 +1,62 @@
+"""Frequency response functions."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from supple.errors import SuppleError
+from supple.machine import Machine
+from supple.model.limits import notices
+from supple.model.ports import wrenches_of
+from supple.model.posture import posture
+from supple.model.small_motions import QUANTITIES, small_motions
+from supple.results import Frf
+from supple.robot.written import Written, pose_of
+
+_MOST = 1_000_000
+
+
+def frf(
+    robot: Machine,
+    inputs: Sequence[str],
+    outputs: Sequence[str],
+    at: Mapping[str, Written] | None = None,
+    *,
+    band: tuple[float, float] = (0.0, 250.0),
+    points: int = 1001,
+    quantity: str = "acceleration",
+    free: bool | None = None,
+    loads: Mapping[str, Sequence[float]] | None = None,
+    assembly: str | None = None,
+) -> Frf:
+    """Responses to unit harmonic inputs at a pose; options as of `api.Robot.frf`."""
+    first, last = band
+    if not 0 <= first < last < float("inf"):
+        raise SuppleError(f"band {first:g}:{last:g} Hz: must go from zero or more to a higher frequency")
+    if not 2 <= points <= _MOST:
+        raise SuppleError(f"{points} frequencies: must be 2 to {_MOST}")
+    if quantity not in QUANTITIES:
+        raise SuppleError(f"there is no quantity {quantity!r}; choose one of {', '.join(QUANTITIES)}")
+    model = robot.model()
+    loose = free if free is not None else any(name.partition(".")[0] == "tau" for name in inputs)
+    straight = posture(model, pose_of(model.mechanism, at), assembly)
+    made = small_motions(
+        model, straight, list(inputs), list(outputs), free=loose, w=wrenches_of(model, loads or {})
+    )  # fmt: skip
+    order = QUANTITIES[quantity]
+    f = np.linspace(first, last, points)
+    suffix = ("", "/s", "/s^2")[order]
+    return Frf(
+        robot=model.mechanism.name,
+        free=loose,
+        quantity=quantity,
+        frequencies_hz=f,
+        values=made.response(f, order),
+        inputs=made.inputs.names,
+        outputs=made.outputs.names,
+        input_units=made.inputs.units,
+        output_units=tuple(unit + suffix for unit in made.outputs.units),
+        notices=notices(model, made.q),
+    )

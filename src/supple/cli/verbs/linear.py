@@ -1,0 +1,72 @@
+"""The linear model about a pose."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from supple.cli.options import assembly_option, at_option, json_option, load_option, print_json, remark, set_option
+from supple.cli.responses import free_option, in_option, out_option, parsed_band
+
+if TYPE_CHECKING:
+    from supple.results import LinearModel
+
+
+@click.command()
+@click.argument("robot")
+@in_option
+@out_option
+@click.option("--order", type=int, metavar="N", help="How many states are kept (default: all).")
+@click.option("--reduction", type=click.Choice(["balanced", "modal"]), default="balanced", show_default=True,
+              help="What inputs reach and outputs see most, or the lowest modes.")  # fmt: skip
+@click.option("--quantity", type=click.Choice(["displacement", "velocity", "acceleration"]), default="displacement",
+              show_default=True, help="What outputs are.")  # fmt: skip
+@click.option("-o", "--output", type=click.Path(path_type=Path), metavar="FILE", help="Model: .mat, .npz or .json.")
+@click.option("--plot", type=click.Path(path_type=Path), metavar="FILE", help="Bode plot (.png, .svg, .pdf).")
+@click.option("--band", default="0:250", show_default=True, metavar="FIRST:LAST", help="Frequencies of the plot in Hz.")
+@free_option
+@at_option
+@set_option
+@assembly_option
+@load_option
+@json_option
+def linear(
+    robot: str, inputs: str, outputs: str, order: int | None, reduction: str, quantity: str, output: Path | None,
+    plot: Path | None, band: str, free: bool | None, at: dict[str, str], settings: dict[str, str], assembly: str | None,
+    loads: dict[str, list[float]], as_json: bool,
+) -> None:  # fmt: skip
+    """A, B, C and D of the robot about a pose, with names and units, whole or reduced."""
+    from supple.api import Robot
+
+    found = Robot(robot, settings).linear(
+        inputs, outputs, at, order=order, reduction=reduction, quantity=quantity,
+        free=free, loads=loads, assembly=assembly,
+    )  # fmt: skip
+    remark(found.notices)
+    if output is not None:
+        found.save(output)
+    if plot is not None:
+        _bode(found, quantity, parsed_band(band), plot)
+    if as_json:
+        print_json(found.to_json())
+        return
+    from supple.views.page import print_page
+    from supple.views.tables import linear_page
+
+    print_page(linear_page(found))
+    for path in (output, plot):
+        if path is not None:
+            click.echo(f"wrote {path}")
+
+
+def _bode(found: LinearModel, quantity: str, band: tuple[float, float], file: Path) -> None:
+    import numpy as np
+
+    from supple.results import Frf
+    from supple.views.bode import draw_bode
+
+    f = np.linspace(max(band[0], 1e-3), band[1], 2001)
+    names = (found.inputs, found.outputs, found.input_units, found.output_units)
+    draw_bode(Frf(found.robot, found.free, quantity, f, found.response(f), *names), file)

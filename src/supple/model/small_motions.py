@@ -1,0 +1,73 @@
+"""`SmallMotions`: a robot about an equilibrium between what pushes it and what is watched, in coordinates of unit mass.
+
+eta'' + D eta' + (K + i H) eta = B u,   displacements y = C eta
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.linalg import eigh
+
+from supple.errors import PoseError, SuppleError
+from supple.model.algebra import Array, one_thread
+from supple.model.equilibrium import equilibrium, linearise
+from supple.model.model import Model
+from supple.model.ports import Ports, inputs_of, outputs_of
+
+_CHUNK = 2_000_000  # complex numbers of the systems that are solved at once
+QUANTITIES = {"displacement": 0, "velocity": 1, "acceleration": 2}
+
+
+@dataclass(frozen=True)
+class SmallMotions:
+    """Matrices in the coordinates of the undamped modes, whose squared frequencies are `squares`, lowest first."""
+
+    squares: Array
+    K: Array
+    D: Array
+    H: Array
+    B: Array
+    C: Array
+    inputs: Ports
+    outputs: Ports
+    q: Array
+
+    def viscous(self) -> Array:
+        """D with structural damping as the viscous damping of every mode."""
+        omega = np.sqrt(np.maximum(np.abs(self.squares), 1e-300))
+        return self.D + self.H / np.sqrt(np.outer(omega, omega))
+
+    @one_thread
+    def response(self, frequencies_hz: Array, order: int = 0) -> Array:
+        """Displacements, velocities (order 1) or accelerations (2) of unit inputs: (frequencies, outputs, inputs)."""
+        omega = 2 * np.pi * np.asarray(frequencies_hz, dtype=float)
+        n = len(self.squares)
+        made = np.zeros((len(omega), len(self.C), self.B.shape[1]), dtype=complex)
+        size = max(1, _CHUNK // max(1, n * n))
+        for begin in range(0, len(omega), size):
+            w = omega[begin : begin + size, None, None]
+            system = self.K + 1j * self.H + 1j * w * self.D - w**2 * np.eye(n)
+            made[begin : begin + size] = (1j * w) ** order * (self.C @ np.linalg.solve(system, self.B[None]))
+        return made
+
+
+def small_motions(
+    model: Model, straight: Array, pushed: list[str], watched: list[str], *, free: bool, w: Array
+) -> SmallMotions:
+    """The SmallMotions of a robot that rests near a posture under its weight and the wrenches w."""
+    if not free and any(name.partition(".")[0] == "tau" for name in pushed):
+        raise SuppleError("forces of actuators move nothing while the actuators are held; set them free")
+    rest = equilibrium(model, straight, w=w)
+    linear = linearise(model, rest, free, w=w)
+    if not len(linear.M):
+        raise SuppleError(f"{model.mechanism.name} has nothing that moves with its actuators held; set them free")
+    try:
+        squares, V = eigh(0.5 * (linear.K + linear.K.T), linear.M)
+    except np.linalg.LinAlgError as error:
+        raise PoseError(model.massless(linear.M, linear.Z)) from error
+    inputs, outputs = inputs_of(model, rest.q, pushed), outputs_of(model, rest.q, watched)
+    T = linear.Z @ V
+    K, D, H = (V.T @ part @ V for part in (linear.K, linear.D, linear.H))
+    return SmallMotions(squares, K, D, H, T.T @ inputs.rows.T, outputs.rows @ T, inputs, outputs, rest.q)

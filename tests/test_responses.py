@@ -1,0 +1,169 @@
+"""Frequency responses and linear models against exact beams, simulations, and each other."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+import supple
+from supple.analyses.frf import frf
+from supple.analyses.linear import linear
+from supple.cli.main import main
+from supple.machine import Machine
+
+BEAM = """
+space: planar
+gravity: [0, 0, 0]
+parameters: {eta: 0.02}
+materials: {steel: {E: 200 GPa, nu: 0.3, rho: 7800}}
+sections: {bar: {rectangle: {y: 0.5 mm, z: 20 mm}}}
+damping: {structural: eta}
+bodies: {rod: {beam: {length: 0.5, section: bar, material: steel, elements: 12, theory: euler_bernoulli}}}
+links: {rod: {parent: base, body: rod}}
+points: {tip: {link: rod, on: end}}
+"""
+E, L, EI, MU = 200e9, 0.5, 200e9 * 0.02 * 0.0005**3 / 12, 7800 * 1e-5
+
+
+def receptance(f: np.ndarray, eta: float) -> np.ndarray:
+    """Tip over tip force of a clamped-free beam (Bishop & Johnson), EI (1 + i eta)."""
+    bending = EI * (1 + 1j * eta)
+    b = ((2 * np.pi * f) ** 2 * MU / bending) ** 0.25 * L
+    top = np.sin(b) * np.cosh(b) - np.cos(b) * np.sinh(b)
+    return top / (bending * (b / L) ** 3 * (1 + np.cos(b) * np.cosh(b)))
+
+
+@pytest.mark.parametrize(("quantity", "order"), [("displacement", 0), ("velocity", 1), ("acceleration", 2)])
+def test_a_cantilever_with_structural_damping_is_exact(quantity: str, order: int) -> None:
+    """Three modes within the band, and what lies between them, where the beam stands still."""
+    found = frf(Machine.parse(BEAM), ["tip.fy"], ["tip.y"], band=(0.25, 35.0), points=300, quantity=quantity)
+    true = receptance(found.frequencies_hz, 0.02) * (2j * np.pi * found.frequencies_hz) ** order
+    np.testing.assert_allclose(found["tip.y", "tip.fy"], true, rtol=1e-3)
+
+
+@pytest.mark.parametrize(("name", "inputs", "outputs"), [("dualemps", "tau,P.fx", "q,P"), ("3rrr", "tool", "tool")])
+def test_state_space_and_frequency_domain_agree(name: str, inputs: str, outputs: str) -> None:
+    """Of viscous damping: the same responses by A, B, C, D and by solving at every frequency; of all derivatives."""
+    robot = supple.Robot(name)
+    for quantity in ("displacement", "velocity", "acceleration"):
+        model = robot.linear(inputs, outputs, quantity=quantity)
+        found = robot.frf(inputs, outputs, band=(1.0, 300.0), points=50, quantity=quantity)
+        assert (model.inputs, model.outputs, model.output_units) == (found.inputs, found.outputs, found.output_units)
+        own = model.response(found.frequencies_hz)
+        assert np.abs(own - found.values).max() < 1e-8 * np.abs(found.values).max()
+
+
+def test_the_response_at_rest_is_the_compliance() -> None:
+    robot = supple.Robot("delta")
+    found = robot.frf("tool", "tool", band=(0.0, 1.0), points=2, quantity="displacement")
+    C = robot.stiffness("tool").compliance
+    assert np.abs(found.values[0] - C).max() < 1e-9 * np.abs(C).max()
+    assert found.inputs[:4] == ("tool.fx", "tool.fy", "tool.fz", "tool.mx")
+
+
+def test_a_blow_rings_as_the_linear_model_says(tmp_path: Path) -> None:
+    """A short push on DualEMPS's tip, sliders held, simulated and by the exponential of A."""
+    from scipy.linalg import expm
+
+    (tmp_path / "push.yaml").write_text(
+        "signals: {q11: {sweep: {amplitude: 0 m, first: 1 Hz, last: 2 Hz}}}\n"
+        "loads: {P: {fx: {step: {height: 0.01 N, at: 0 s}}}}\nduration: 0.1 s\n"
+    )
+    robot = supple.Robot("dualemps", width=1e3, gravity=0)  # Coulomb friction, which is not linear, as good as none
+    run = robot.simulate(tmp_path / "push.yaml", tol=1e-7, every=2e-3)
+    model = robot.linear("P.fx", "P.x")
+    h = run.time[1] - run.time[0]
+    n = len(model.A)
+    step = expm(h * np.block([[model.A, model.B], [np.zeros((1, n + 1))]]))
+    x = np.concatenate([np.zeros(n), [0.01]])
+    wanted = []
+    for _ in run.time:
+        wanted.append(float(model.C[0] @ x[:n]))
+        x = step @ x
+    moved = run["point_position:P"][:, 0]
+    assert moved - moved[0] == pytest.approx(wanted, abs=3e-4 * np.abs(wanted).max())
+
+
+@pytest.mark.parametrize("reduction", ["balanced", "modal"])
+def test_twelve_states_of_a_delta(reduction: str) -> None:
+    """Within 1 % of the whole model's response in the band, and within the bound that the model tells."""
+    robot = supple.Robot("delta")
+    whole, small = (robot.linear("tool.fx", "tool.x", order=k, reduction=reduction) for k in (None, 12))
+    assert len(small.states) == 12
+    f = np.linspace(1, 100, 200)
+    a, b = whole.response(f)[:, 0, 0], small.response(f)[:, 0, 0]
+    assert np.abs(a - b).max() < 0.01 * np.abs(a).max()
+    if reduction == "balanced":
+        assert small.error_bound is not None
+        assert np.abs(a - b).max() <= small.error_bound * 2 * np.abs(a).max() + 1e-12 * np.abs(a).max()
+
+
+def test_files_keep_everything(tmp_path: Path) -> None:
+    import xarray
+    from scipy.io import loadmat
+
+    found = supple.Robot("cantilever").frf("tip.fz,tip.fy", "tip", points=21)
+    for suffix in ("nc", "csv", "mat"):
+        assert found.save(tmp_path / f"frf.{suffix}").exists()
+    with xarray.open_dataset(tmp_path / "frf.nc", engine="h5netcdf") as back:
+        np.testing.assert_array_equal(back["real"] + 1j * back["imaginary"], found.values)
+        assert back.output.values.tolist() == list(found.outputs)
+    np.testing.assert_allclose(loadmat(tmp_path / "frf.mat")["values"], found.values)
+    rows = np.loadtxt(tmp_path / "frf.csv", delimiter=",", skiprows=1)
+    np.testing.assert_allclose(rows[:, 1] + 1j * rows[:, 2], found["tip.x", "tip.fz"], atol=1e-12)
+    assert found.plot(tmp_path / "bode.png")._repr_png_()[:4] == b"\x89PNG"
+    model = supple.Robot("cantilever").linear("tip.fz", "tip.z", order=4, reduction="modal")
+    for suffix in ("mat", "npz", "json"):
+        model.save(tmp_path / f"model.{suffix}")
+    data = json.loads((tmp_path / "model.json").read_text())
+    assert np.array(data["A"]) == pytest.approx(model.A) and data["outputs"] == ["tip.z"]
+    with np.load(tmp_path / "model.npz", allow_pickle=False) as back:
+        assert back["B"] == pytest.approx(model.B) and back["inputs"].tolist() == ["tip.fz"]
+    assert loadmat(tmp_path / "model.mat")["C"] == pytest.approx(model.C)
+
+
+def test_universal_files_of_responses(tmp_path: Path) -> None:
+    pyuff = pytest.importorskip("pyuff")
+    found = supple.Robot("cantilever").frf("tip.fz", "tip.z,tip.ry", points=11)
+    found.save(tmp_path / "frf.uff")
+    first, second = pyuff.UFF(str(tmp_path / "frf.uff")).read_sets()
+    np.testing.assert_allclose(first["data"], found["tip.z", "tip.fz"], rtol=1e-5)
+    assert (first["rsp_dir"], first["ref_dir"], second["rsp_dir"]) == (3, 3, 5)
+    np.testing.assert_allclose(first["x"], found.frequencies_hz)
+
+
+def test_python_control_gets_the_names() -> None:
+    control = pytest.importorskip("control")
+    made = supple.Robot("dualemps").linear("tau", "q").to_control()
+    assert made.input_labels == ["tau.q11", "tau.q21"] and isinstance(made, control.StateSpace)
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        ("frf dualemps --in tau --out P --held", "move nothing while the actuators are held"),
+        ("frf dualemps --in P.fq --out P", "a point has fx, fy, fz, mx, my, mz, not 'fq'"),
+        ("frf dualemps --in Q.fx --out P", "has no point 'Q'; it has: P"),
+        ("frf dualemps --in tau.q --out P", "has no actuator 'q'; it has: q11, q21"),
+        ("frf dualemps --in P --out P --band 5:1", "--band 5:1: must go from zero"),
+        ("linear dualemps --in tau --out P --order 4", "needs modes that are all damped"),
+        ("linear dualemps --in P --out P -o x.txt", "written to .mat, .npz or .json"),
+    ],
+)
+def test_mistakes(words: str, says: str) -> None:
+    found = CliRunner().invoke(main, words.split())
+    assert found.exit_code == 2 and says in found.output
+    assert len(found.output.strip().splitlines()) == 1
+
+
+def test_the_verbs() -> None:
+    shown = CliRunner().invoke(main, ["frf", "cantilever", "--in", "tip.fz", "--out", "tip.z", "--points", "50"])
+    assert shown.exit_code == 0 and "m/s^2 per N" in shown.output
+    data = json.loads(CliRunner().invoke(main, ["linear", "dualemps", "--in", "tau", "--out", "q", "--json"]).stdout)
+    assert set("ABCD") <= data.keys() and len(data["A"]) == len(data["states"]) and data["inputs"] == ["tau.q11", "tau.q21"]
+    same = linear(Machine.read("dualemps"), ["tau"], ["q"])
+    assert np.array(data["A"]) == pytest.approx(same.A)
