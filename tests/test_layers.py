@@ -35,7 +35,7 @@ ROOMS = {
         "simulation", "generator", "storage",
     },
     "views": {"results", "errors"},
-    "shown": {"results", "storage", "views"},
+    "shown": {"errors", "results", "storage", "views"},
     "api": {"results", "expr", "robot", "motion", "backends", "machine", "generator", "analyses", "shown"},
     "tour": {"errors", "results", "backends", "machine", "views", "api"},
     "cli": {"errors", "results", "robot", "formulations", "backends", "machine", "storage", "views", "api", "tour"},

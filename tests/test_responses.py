@@ -22,7 +22,7 @@ parameters: {eta: 0.02}
 materials: {steel: {E: 200 GPa, nu: 0.3, rho: 7800}}
 sections: {bar: {rectangle: {y: 0.5 mm, z: 20 mm}}}
 damping: {structural: eta}
-bodies: {rod: {beam: {length: 0.5, section: bar, material: steel, elements: 12, theory: euler_bernoulli}}}
+bodies: {rod: {beam: {length: 0.5, section: bar, material: steel, elements: 24, theory: euler_bernoulli}}}
 links: {rod: {parent: base, body: rod}}
 points: {tip: {link: rod, on: end}}
 """
