@@ -76,8 +76,8 @@ def test_tables_show_the_shares_of_robots_that_have_several_kinds(capsys: pytest
 @pytest.mark.parametrize("model", ["inverse", "forward"])
 def test_generated_c_code_passes_its_own_test(name: str, model: str, tmp_path: Path) -> None:
     """The written sample holds what the interpreter found, and the program compares what the C code finds."""
-    mechanism = robot(name).mechanism
-    package = packed(mechanism, model, getattr(models, model)(mechanism), (), [])
+    machine = Machine.read(name)
+    package = packed(machine, model, getattr(models, model)(machine.mechanism()))
     files = TARGETS["c"](package, tmp_path)
     sources = [f.name for f in files if f.suffix == ".c"]
     done(tool("cc"), "-std=c99", "-O0", "-o", "test", *sources, "-lm", folder=tmp_path)

@@ -276,12 +276,12 @@ def test_all_come_to_one_motion_by_steps_of_their_own() -> None:
 def test_energy_and_loops_of_an_overconstrained_robot(formulation: str, loops: str) -> None:
     """Bricard's mechanism falls without friction: five coordinates of the tree, one freedom, energy kept; gaps below the
     tolerance where they are held together, small where they are not."""
-    found = moved(formulation, loops, robot="bricard", motion="fall", duration=1.0)
+    found = moved(formulation, loops, robot=Machine.read("bricard"), motion="fall", duration=1.0)
     assert found.complete
     assert found.summary["integrated"] == "5 of 5 coordinates"
     assert found.summary["energy_balance_error"] < 1e-7
     assert found.summary["worst_closure"] < {"projection": 1e-10, "baumgarte": 1e-8, "exact": 1e-6}[loops]
-    true = moved("newton_euler", robot="bricard", motion="fall", duration=1.0)
+    true = moved("newton_euler", robot=Machine.read("bricard"), motion="fall", duration=1.0)
     assert gap(found, true) < 1e-6
 
 

@@ -111,12 +111,12 @@ FIELDS = {
         PlateAttachment.edge PlateAttachment.hole PointMass.at Rigid.centre Round.centre Round.radius Stiffener.start
         Stiffener.end Stiffener.offset Anchor.at Box.y Box.z Box.wall description.Circle.diameter Link.b Link.d Link.r
         Link.at Platform.at Point.at Rectangle.y Rectangle.z Tube.diameter Tube.wall""",
-    "m or rad": """Motion.start Robot.assembly Robot.home motions.Circle.centre motions.Circle.radius Move.to Move.by
+    "m or rad": """Motion.start RobotFile.assembly RobotFile.home motions.Circle.centre motions.Circle.radius Move.to Move.by
         Waypoint.to""",
     "rad": """Anchor.rotate Link.gamma Link.alpha Link.theta Link.rotate Platform.rotate motions.Circle.start Sine.phase
         Sweep.phase""",
     "m/s or rad/s": "Actuator.width Friction.width Motion.rates motions.Circle.speed Limits.speed",
-    "m/s^2": "Robot.gravity",
+    "m/s^2": "RobotFile.gravity",
     "m/s^2 or rad/s^2": "Limits.acceleration",
     "m/s^3 or rad/s^3": "Limits.jerk",
     "s": """Rayleigh.beta Motion.duration motions.Circle.period motions.Circle.run_up ComputedTorque.sample
@@ -141,17 +141,18 @@ FIELDS = {
     "N s/m": "JointDamping.x JointDamping.y JointDamping.z",
     "N m s/rad": "JointDamping.rx JointDamping.ry JointDamping.rz",
     "N s/m or N m s/rad": "Actuator.viscous Friction.viscous Gains.kd",
-    "N/m or N m/rad": "Gains.kp",
+    "N/m or N m/rad": "Actuator.stiffness Gains.kp",
     "N/m/s or N m/rad/s": "Gains.ki",
     "percent": """Beam.elements Beam.segments Beam.axis Beam.up Damping.modal Damping.structural Plate.refine Plate.tolerance
         Selection.modes Selection.effective_mass Link.axis Material.nu Motion.repeat Properties.ky Properties.kz
         motions.Circle.axis motions.Circle.turns Square.duty""",
     "?": """Actuator.gear JointDamping.matrix Leg.vary Motion.signals Motion.torques Motion.loads Parameter.value
-        Robot.parameters Spring.matrix Impulse.area Impulse.peak Ramp.first Ramp.last Signal.constant Sine.amplitude
+        RobotFile.parameters Spring.matrix Impulse.area Impulse.peak Ramp.first Ramp.last Signal.constant Sine.amplitude
         Sine.offset Square.high Square.low Step.height Sweep.amplitude""",
 }
 POSITIVE = """Beam.length Nodes.radius Nodes.within Patch.thickness Plate.thickness Plate.tolerance Round.radius
-    Selection.up_to Selection.effective_mass Actuator.gear Box.y Box.z Box.wall description.Circle.diameter Rectangle.y
+    Selection.up_to Selection.effective_mass Actuator.gear Actuator.stiffness Box.y Box.z Box.wall
+    description.Circle.diameter Rectangle.y
     Rectangle.z Tube.diameter Tube.wall Material.E Material.rho Material.G Motion.duration Properties.area Properties.Iy
     Properties.Iz Properties.J Properties.ky Properties.kz Spring.x Spring.y Spring.z Spring.rx Spring.ry Spring.rz
     motions.Circle.radius motions.Circle.speed motions.Circle.period motions.Circle.run_up ComputedTorque.limit Gains.limit
