@@ -21,6 +21,7 @@ from scipy.io import loadmat
 
 from supple.backends.stepping.settings import Settings
 from supple.cli.main import main
+from supple.errors import SuppleError
 from supple.machine import Machine
 from supple.simulation.integrate import integrate
 from supple.simulation.simulator import simulator
@@ -339,6 +340,7 @@ def test_a_checkpoint_broken_off_anywhere_is_whole(tmp_path: Path, monkeypatch: 
 
 def test_resumed_after_a_change_of_free_coordinates(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The Bricard mechanism changes its free coordinate twice a swing; the checkpoint knows which it had when."""
+    from supple.simulation import groups
     from supple.simulation import integrate as module
     from supple.storage import Checkpoints
 
@@ -359,6 +361,9 @@ def test_resumed_after_a_change_of_free_coordinates(tmp_path: Path, monkeypatch:
     assert resumed.summary["wall_time_s"] > notes["spent"] > 0  # what was computed before counts too
     for name in ("position", "acceleration", "point_acceleration"):
         assert np.array_equal(resumed[name], whole[name])
+    monkeypatch.setattr(groups, "layout_mark", lambda: "other")  # fields of the state elsewhere, though as many
+    with pytest.raises(SuppleError, match="another version"):
+        integrate(made, settings, keeper=Checkpoints(tmp_path / "x.nc", "same"), resume=True)
     model = made.model
     for k in range(0, len(whole.time), 50):
         a = model.forward(whole["position"][k], whole["velocity"][k], np.zeros(0)).a

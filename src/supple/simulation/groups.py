@@ -9,7 +9,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from supple.backends.stepping.drive import Drive
-from supple.backends.stepping.layout import METHODS
+from supple.backends.stepping.layout import METHODS, layout_mark
 from supple.backends.stepping.settings import Settings
 from supple.backends.stepping.state import State
 from supple.backends.stepping.stepper import Stepper
@@ -76,7 +76,8 @@ class Group:
         made = [[count, stepper.plant.tree is not None, chosen] for count, stepper, chosen in self.stretches]
         spent = self.earlier + clock.perf_counter() - self.begun
         return {
-            "dense": self.stepper.plant.tree is not None, "switched": self.switched, "stretches": made, "spent": spent,
+            "layout": layout_mark(), "dense": self.stepper.plant.tree is not None, "switched": self.switched,
+            "stretches": made, "spent": spent,
         }  # fmt: skip
 
     def observe(self, drive: Drive) -> tuple[Array, Array, Array]:
@@ -114,7 +115,7 @@ def _resumed(simulator: Simulator, settings: Settings, group: Group, state: byte
     lanes = group.stepper.lanes
     if notes["dense"]:
         group.stepper = simulator.stepper(lanes, dense=True)
-    if len(state) != group.stepper.layout.size:
+    if notes.get("layout") != layout_mark() or len(state) != group.stepper.layout.size:
         raise SuppleError("the checkpoint was made by another version of supple; start again without --resume")
     group.state, group.samples, group.kept = State(group.stepper.layout, state), [samples], (1, len(samples))
     group.switched, group.earlier = notes.get("switched"), notes.get("spent", 0.0)

@@ -7,6 +7,7 @@ The text in C (`layout_text`), the ctypes classes (`ctypes_class`) and the place
 from __future__ import annotations
 
 import ctypes
+import hashlib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -196,6 +197,11 @@ def struct_text(struct: Struct) -> list[str]:
     """Lines of C that define a struct."""
     fields = [f"    {_declared(f)};{f' /* {f.about} */' if f.about else ''}" for f in struct.fields]
     return [f"/* {struct.about} */", "typedef struct {", *fields, f"}} {struct.name};"]
+
+
+def layout_mark() -> str:
+    """What tells this layout from others, for checkpoints."""
+    return hashlib.sha256(layout_text().encode()).hexdigest()[:16]
 
 
 def table_text() -> str:
