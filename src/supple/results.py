@@ -330,7 +330,8 @@ class Simulation:
         if not entry:
             return signal.values
         axis = next(d for d in signal.dims if d != "run")
-        return np.take(signal.values, self.axes[axis].index(entry), axis=1 + signal.dims.index(axis))
+        made: Array = np.take(signal.values, self.axes[axis].index(entry), axis=1 + signal.dims.index(axis))
+        return made
 
     def __repr__(self) -> str:
         state = "" if self.complete else f", stopped early: {self.outcome}"

@@ -102,7 +102,8 @@ def _damping(linear: Linear, omega: Array, vectors: Array, kept: int) -> tuple[A
 
 def _decaying(roots: Array) -> Array:
     """One root of each pair: with structural damping the growing mirror roots are not physical."""
-    return (roots.imag >= 0) & (roots.real <= 1e-9 * np.abs(roots).max())
+    made: Array = (roots.imag >= 0) & (roots.real <= 1e-9 * np.abs(roots).max())
+    return made
 
 
 def _record(

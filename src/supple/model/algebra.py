@@ -54,4 +54,5 @@ def least_squares(A: Array, b: Any) -> Array:
     """Minimum-norm x of A x = b, in the least-squares sense."""
     if 0 in A.shape:
         return np.zeros((A.shape[1], *np.shape(b)[1:]))
-    return np.linalg.lstsq(A, b, rcond=1e-11)[0]
+    made: Array = np.linalg.lstsq(A, b, rcond=1e-11)[0]
+    return made

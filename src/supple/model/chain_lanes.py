@@ -45,7 +45,8 @@ class ChainLanes:
 
 def leg_positions(parts: ChainKernel) -> int:
     """Position numbers of one leg."""
-    return parts.q.shape[1] - int(parts.platform.inputs["q"].size)
+    made: int = parts.q.shape[1] - int(parts.platform.inputs["q"].size)
+    return made
 
 
 def chain_lanes(mechanism: Mechanism, lanes: int = 4) -> ChainLanes:

@@ -100,7 +100,8 @@ class _Moves:
 
     @property
     def largest(self) -> Array:
-        return np.maximum(np.abs(self.shapes).max(axis=0, initial=0.0), 1e-300)
+        made: Array = np.maximum(np.abs(self.shapes).max(axis=0, initial=0.0), 1e-300)
+        return made
 
     def pulls(self, f: Array) -> Array:
         """Force along each motion, per unit of its largest coordinate."""
@@ -112,7 +113,8 @@ class _Moves:
 
     def loaded(self, f: Array) -> npt.NDArray[np.bool_]:
         """Idle motions at which forces pull."""
-        return self.idle & (self.pulls(f) > _PULL * np.abs(f).max(initial=0.0))
+        made: npt.NDArray[np.bool_] = self.idle & (self.pulls(f) > _PULL * np.abs(f).max(initial=0.0))
+        return made
 
     def downhill(self, f: Array, near: float, reach: float) -> Array:
         """Newton's step to equilibrium; along motions with negative stiffness down instead of up to an unstable one, along

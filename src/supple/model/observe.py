@@ -106,7 +106,8 @@ def closure_error(model: Model, q: Array) -> Array:
     """The largest opening of any loop (m or rad)."""
     if not model.mechanism.closures:
         return np.zeros(q.shape[:-1])
-    return np.abs(_blocks(lambda **x: model.call("closure", **x), q=q)["residual"]).max(axis=-1)
+    made: Array = np.abs(_blocks(lambda **x: model.call("closure", **x), q=q)["residual"]).max(axis=-1)
+    return made
 
 
 def points(model: Model, q: Array, v: Array, a: Array) -> dict[str, Array]:
@@ -177,7 +178,8 @@ def _turned(p: Array, step: Array) -> Array:
     w, xyz = np.cos(half), step * np.where(angle < 1e-9, 0.5, np.sin(half) / np.where(angle < 1e-9, 1.0, angle))
     a, u = p[:, :1], p[:, 1:]
     made = np.hstack([a * w - (u * xyz).sum(-1, keepdims=True), a * xyz + w * u + np.cross(u, xyz)])
-    return made / np.linalg.norm(made, axis=-1, keepdims=True)
+    unit: Array = made / np.linalg.norm(made, axis=-1, keepdims=True)
+    return unit
 
 
 def positions_of(model: Model, q: Array) -> Array:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -296,7 +296,7 @@ class _Reader:
             self.setting.scope.problems.extend(error.problems)
             return None
 
-    def columns(self, table: Table, known: list[str], made: Any) -> Trajectory | None:
+    def columns(self, table: Table, known: list[str], made: Callable[..., Trajectory]) -> Trajectory | None:
         names = [n for n in table.names if n in known]
         if not names:
             return None

@@ -39,4 +39,5 @@ def distinct(times: ArrayLike) -> Array:
     keep = np.concatenate([[True], np.diff(t) > slack])
     if t.size > 1 and not keep[-1]:
         keep[-1], keep[np.flatnonzero(keep)[-1]] = True, False
-    return t[keep]
+    made: Array = t[keep]
+    return made

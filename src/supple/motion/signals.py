@@ -124,7 +124,8 @@ def integral(trajectory: Trajectory) -> Array:
     """The integral of each channel over the whole trajectory."""
     h = np.diff(trajectory.knots)[:, None, None]
     powers = np.arange(1, POWERS + 1)
-    return np.sum(trajectory.coefficients * h**powers / powers, axis=(0, 2))
+    made: Array = np.sum(trajectory.coefficients * h**powers / powers, axis=(0, 2))
+    return made
 
 
 # Pieces ---------------------------------------------------------------------------------------------------------------

@@ -327,7 +327,8 @@ def corners(trajectory: Trajectory) -> Array:
     before = np.vstack([np.zeros((1, c.shape[1])), ends])
     after = np.vstack([begins, np.zeros((1, c.shape[1]))])
     peak = max(float(np.abs(ends).max(initial=0.0)), float(np.abs(begins).max(initial=0.0)), 1e-30)
-    return knots[np.abs(after - before).max(axis=1, initial=0.0) > _CORNER * peak]
+    made: Array = knots[np.abs(after - before).max(axis=1, initial=0.0) > _CORNER * peak]
+    return made
 
 
 def _table(trajectory: Trajectory | None, channels: Sequence[str]) -> Table | None:

@@ -268,7 +268,8 @@ def expand(sums: Sums) -> Signed:
 
 
 def denominator(sums: Sums, inverse: Atom) -> Atom:
-    return sums.kind[inverse][1]
+    atom: Atom = sums.kind[inverse][1]
+    return atom
 
 
 def operands(sums: Sums, atom: Atom) -> list[Atom]:

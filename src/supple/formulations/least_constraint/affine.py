@@ -130,7 +130,8 @@ def _inserted(row: Affine, x: Unknown, form: Affine) -> Affine:
     if x not in row.terms:
         return row
     rest = Affine(row.constant, {y: c for y, c in row.terms.items() if y != x})
-    return rest + form * row.terms[x]
+    made: Affine = rest + form * row.terms[x]
+    return made
 
 
 def estimate(x: Scalar, sample: Mapping[Expr, float]) -> float:

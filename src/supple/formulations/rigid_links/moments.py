@@ -87,7 +87,8 @@ def moments(body: Body) -> Moments | None:
 
 def _dyad(inertia: Array) -> Array:
     """D of the inertia matrix tr(D) 1 - D."""
-    return np.trace(inertia) * HALF * eye() - inertia
+    made: Array = np.trace(inertia) * HALF * eye() - inertia
+    return made
 
 
 def _difference(x: Any, y: Any) -> Any:

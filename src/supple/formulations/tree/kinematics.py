@@ -233,7 +233,8 @@ def only_axis(Phi_r: Array) -> Array | None:
     columns = [c for c in Phi_r.T if not is_zero(c)]
     if any(np.abs(np.cross(columns[0].astype(float), c.astype(float))).max() > 1e-12 for c in columns[1:]):
         return None
-    return columns[0] / float(np.linalg.norm(columns[0].astype(float)))
+    made: Array = columns[0] / float(np.linalg.norm(columns[0].astype(float)))
+    return made
 
 
 def at_marker(body: FrameMotion, m: MarkerMotion) -> tuple[Array, Array, Array, Array]:

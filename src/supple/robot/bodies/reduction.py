@@ -155,7 +155,8 @@ def _at_root(s: Structure, V: Array) -> Array:
     """Shapes seen from a frame that moves with the root."""
     if s.root is None:
         return V
-    return V - s.rigid @ np.linalg.lstsq(s.root.rows @ s.rigid, s.root.rows @ V, rcond=None)[0]
+    made: Array = V - s.rigid @ np.linalg.lstsq(s.root.rows @ s.rigid, s.root.rows @ V, rcond=None)[0]
+    return made
 
 
 # Choosing modes -------------------------------------------------------------------------------------------------------
@@ -194,7 +195,8 @@ def _selected(make: Callable[[int], tuple[Array, Array]], wanted: Selection, s: 
 def _effective(s: Structure, V: Array) -> Array:
     """Part of the body's mass that every mass-normalised shape carries along x, y and z (3 x N)."""
     MT = s.M @ s.rigid[:, :3]
-    return (MT.T @ V) ** 2 / np.diag(s.rigid[:, :3].T @ MT)[:, None]
+    made: Array = (MT.T @ V) ** 2 / np.diag(s.rigid[:, :3].T @ MT)[:, None]
+    return made
 
 
 # Held structures ------------------------------------------------------------------------------------------------------
@@ -226,13 +228,15 @@ class _Explicit:
 
     def solved(self, load: Array) -> Array:
         try:
-            return factorised(self.K).solve(np.ascontiguousarray(load))
+            made: Array = factorised(self.K).solve(np.ascontiguousarray(load))
+            return made
         except RuntimeError as error:
             raise SuppleError("the body still moves freely when its attachments are held; check its model") from error
 
     def constraint_shapes(self) -> Array:
         """z of a unit motion of every site, the others at rest (Craig & Bampton 1968)."""
-        return np.asarray(self.G_v.todense()) - self.G_y @ self.solved(self.K_yv)
+        made: Array = np.asarray(self.G_v.todense()) - self.G_y @ self.solved(self.K_yv)
+        return made
 
     def loaded(self, ends: Sequence[Site]) -> Array:
         """z under unit loads at the ends, the sites at rest."""
@@ -319,7 +323,8 @@ def _independent(X: Array, M: Matrix) -> Array:
     scale = np.sqrt(np.maximum(np.diag(gram), 1e-300))
     values, vectors = np.linalg.eigh(gram / np.outer(scale, scale))
     keep = values > 1e-8
-    return (X / scale) @ (vectors[:, keep] / np.sqrt(values[keep]))
+    made: Array = (X / scale) @ (vectors[:, keep] / np.sqrt(values[keep]))
+    return made
 
 
 # What is lost ---------------------------------------------------------------------------------------------------------

@@ -67,10 +67,12 @@ class Systems:
         c, s = (x / away, y / away) if away > 1e-12 * across else (1.0, 0.0)  # on the axis r is x, as in Nastran
         radial, around = np.array([c, s, 0.0]), np.array([-s, c, 0.0])
         if system.kind == "C":
-            return system.axes @ np.column_stack([radial, around, [0.0, 0.0, 1.0]])
-        up, out = (z / across, away / across) if across > 0 else (1.0, 0.0)
-        local = [radial * out + np.array([0.0, 0.0, up]), radial * up - np.array([0.0, 0.0, out]), around]
-        return system.axes @ np.column_stack(local)
+            local = [radial, around, np.array([0.0, 0.0, 1.0])]
+        else:
+            up, out = (z / across, away / across) if across > 0 else (1.0, 0.0)
+            local = [radial * out + np.array([0.0, 0.0, up]), radial * up - np.array([0.0, 0.0, out]), around]
+        made: Array = system.axes @ np.column_stack(local)
+        return made
 
     def _basic(self, coordinates: tuple[float, ...], number: int) -> Array:
         system = self._system(number)
@@ -82,7 +84,8 @@ class Systems:
         else:
             out = a * np.sin(np.radians(b))
             local = np.array([out * np.cos(np.radians(c)), out * np.sin(np.radians(c)), a * np.cos(np.radians(b))])
-        return system.origin + system.axes @ local
+        made: Array = system.origin + system.axes @ local
+        return made
 
     def _system(self, number: int) -> _System:
         if number in self._made:

@@ -139,7 +139,8 @@ def _solved_without(K: Matrix, M: Matrix, R: Array, count: int, shift: float) ->
 
     def inverse(b: Array) -> Array:
         x = factor.solve(b - MR @ (R.T @ b))
-        return x - R @ (MR.T @ x)
+        made: Array = x - R @ (MR.T @ x)
+        return made
 
     start = np.random.default_rng(1).standard_normal(n)
     values, vectors = eigsh(

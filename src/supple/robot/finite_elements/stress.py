@@ -47,7 +47,8 @@ def _gradients(basis: Any, u: Array) -> Array:
     values = u.reshape(3, -1, u.shape[1])[:, basis.element_dofs]  # 3 x B x C x L
     values = values.transpose(2, 3, 0, 1).reshape(C, -1, B)
     made = values @ shapes.transpose(2, 0, 1, 3).reshape(C, B, 3 * Q)  # C x (L 3) x (3 Q)
-    return made.reshape(C, -1, 3, 3, Q).transpose(1, 2, 3, 0, 4).reshape(-1, 3, 3, C * Q)
+    gradients: Array = made.reshape(C, -1, 3, 3, Q).transpose(1, 2, 3, 0, 4).reshape(-1, 3, 3, C * Q)
+    return gradients
 
 
 def _stress(H: Array, lam: float, mu: float) -> Array:

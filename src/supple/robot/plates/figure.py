@@ -60,7 +60,8 @@ class Circle:
         return np.asarray(np.linalg.norm(points - self.centre, axis=1) < self.radius)
 
     def away(self, points: Array) -> Array:
-        return np.abs(np.linalg.norm(points - self.centre, axis=1) - self.radius)
+        made: Array = np.abs(np.linalg.norm(points - self.centre, axis=1) - self.radius)
+        return made
 
     def ring(self, size: float, ends: Array) -> Ring:
         """Points on the circle, more for larger ones of a plate of a size, and those of the ends of lines on it."""

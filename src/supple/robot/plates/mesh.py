@@ -95,13 +95,15 @@ def crossing_edges(first: Array, second: Array) -> bool:
 def polygon_centroid(corners: Array) -> Array:
     x, y = corners.T
     w = x * np.roll(y, -1) - np.roll(x, -1) * y
-    return np.array([np.sum((x + np.roll(x, -1)) * w), np.sum((y + np.roll(y, -1)) * w)]) / (3 * w.sum())
+    made: Array = np.array([np.sum((x + np.roll(x, -1)) * w), np.sum((y + np.roll(y, -1)) * w)]) / (3 * w.sum())
+    return made
 
 
 def triangle_areas(points: Array, triangles: Array) -> Array:
     """Areas of triangles (T x 3) of points (P x 2), negative if clockwise."""
     a, b, c = (points[triangles[:, k]] for k in range(3))
-    return 0.5 * ((b[:, 0] - a[:, 0]) * (c[:, 1] - a[:, 1]) - (b[:, 1] - a[:, 1]) * (c[:, 0] - a[:, 0]))
+    made: Array = 0.5 * ((b[:, 0] - a[:, 0]) * (c[:, 1] - a[:, 1]) - (b[:, 1] - a[:, 1]) * (c[:, 0] - a[:, 0]))
+    return made
 
 
 def _smallest_angle(points: Array, triangles: Array) -> float:

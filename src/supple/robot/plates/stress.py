@@ -52,7 +52,8 @@ class PlateStress:
         unit = (E / (1 - nu**2) * t * area)[:, None]
         N = unit * (x + nu * y), unit * (y + nu * x), unit * (1 - nu) / 2 * g
         moving = _moving(self.shaped.fields.everywhere[0], self.shaped.fields)
-        return np.sum([_products(N, f.x @ v, f.y @ v) for f in moving], axis=0)
+        made: Array = np.sum([_products(N, f.x @ v, f.y @ v) for f in moving], axis=0)
+        return made
 
     def _rib(self, rib: Rib, origin: Array, w: Array, v: Array) -> Array:
         points, weights, cells, s = rib_line(self.loaded.space, rib, origin)
@@ -61,7 +62,8 @@ class PlateStress:
         stretch = s[0] * along[0] + s[1] * along[1] - rib.offset * (s[0] * along[2] + s[1] * along[3])
         N = (rib.E * rib.section.area * weights)[:, None] * (stretch @ w)
         turned = s[0] ** 2 * N, s[1] ** 2 * N, s[0] * s[1] * N
-        return np.sum([_products(turned, f.x @ v, f.y @ v) for f in _moving(moving, self.shaped.fields)], axis=0)
+        made: Array = np.sum([_products(turned, f.x @ v, f.y @ v) for f in _moving(moving, self.shaped.fields)], axis=0)
+        return made
 
     def _tied(self, tie: Tie, inner: Array, turns: Array) -> Array:
         """What holds a tied edge, on its turning."""
