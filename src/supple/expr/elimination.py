@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from supple.expr.function import Array
-from supple.expr.node import Expr, div, mul, sub
+from supple.expr.node import Expr, Scalar, div, mul, sub
 from supple.expr.substitution import estimates
 from supple.expr.vector import is_zero, zeros
 
@@ -60,7 +60,7 @@ class Factored:
         return made
 
 
-def _less(y: Array, k: object, x: Array) -> Array:
+def _less(y: Array, k: Scalar, x: Array) -> Array:
     """y - k x, of numbers or of rows."""
     if not isinstance(y, np.ndarray):
         return sub(y, mul(k, x))
@@ -71,7 +71,7 @@ def _less(y: Array, k: object, x: Array) -> Array:
     return made
 
 
-def _scaled(k: object, x: Array) -> Array:
+def _scaled(k: Scalar, x: Array) -> Array:
     if not isinstance(x, np.ndarray):
         return mul(k, x)
     made = x.copy()

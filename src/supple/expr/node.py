@@ -15,7 +15,6 @@ from typing import Any
 from weakref import WeakValueDictionary
 
 Number = int | float | Fraction
-Scalar = Any  # Number | Expr; numpy object arrays carry both
 
 ARITHMETIC = ("add", "sub", "mul", "div", "neg")
 FUNCTIONS = ("sin", "cos", "sqrt", "sign")
@@ -101,6 +100,8 @@ class Expr:
     def __reduce__(self) -> str:
         raise TypeError("expressions are not pickled; rebuild them")
 
+
+Scalar = Number | Expr  # numpy object arrays carry both
 
 _nodes: WeakValueDictionary[tuple[Any, ...], Expr] = WeakValueDictionary()
 
@@ -201,7 +202,8 @@ def neg(a: Scalar) -> Scalar:
     if not isinstance(a, Expr):
         return -number(a)
     if a.op == "neg":
-        return a.args[0]
+        inner: Scalar = a.args[0]
+        return inner
     if a.op == "mul" and not isinstance(a.args[0], Expr):
         return mul(-a.args[0], a.args[1])
     return _node("neg", a)
@@ -209,28 +211,28 @@ def neg(a: Scalar) -> Scalar:
 
 def mul(a: Scalar, b: Scalar) -> Scalar:
     if not isinstance(a, Expr):
-        if not isinstance(b, Expr):
-            return number(number(a) * number(b))
-    elif not isinstance(b, Expr):
-        a, b = b, a
-    if not isinstance(a, Expr):
-        a = number(a)
-        if a == 0:
-            return 0
-        if a == 1:
-            return b
-        if a == -1:
-            return neg(b)
-        if b.op == "neg":
-            return mul(-a, b.args[0])
-        if b.op == "mul" and not isinstance(b.args[0], Expr):
-            return mul(number(a * b.args[0]), b.args[1])
-        return _node("mul", a, b)
+        return _times(number(a), b) if isinstance(b, Expr) else number(number(a) * number(b))
+    if not isinstance(b, Expr):
+        return _times(number(b), a)
     if a.op == "neg":
         return mul(a.args[0], b.args[0]) if b.op == "neg" else neg(mul(a.args[0], b))
     if b.op == "neg":
         return neg(mul(a, b.args[0]))
     return _node("mul", a, b) if a.serial < b.serial else _node("mul", b, a)
+
+
+def _times(k: Number, x: Expr) -> Scalar:
+    if k == 0:
+        return 0
+    if k == 1:
+        return x
+    if k == -1:
+        return neg(x)
+    if x.op == "neg":
+        return mul(-k, x.args[0])
+    if x.op == "mul" and not isinstance(x.args[0], Expr):
+        return mul(number(k * x.args[0]), x.args[1])
+    return _node("mul", k, x)
 
 
 def div(a: Scalar, b: Scalar) -> Scalar:

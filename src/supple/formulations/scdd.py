@@ -172,7 +172,7 @@ def exact_model(mechanism: Mechanism) -> Function:
     J a + b + 2 gain J v + gain^2 residual = 0."""
     m = matrices(mechanism)
     tau, gain = symbols("tau", len(mechanism.indices("active"))), symbols("gain", ())
-    k = gain[()]
+    k = gain.item()
     pull = plus(scale(mul(2, k), matvec(m.J, m.s.v)), scale(mul(k, k), _residual(m)))
     wanted = scale(-1, plus(m.b, pull))
     a, lam = saddle(m, list(range(mechanism.nv)), m.driven(tau), wanted)
@@ -204,7 +204,7 @@ def step_model(mechanism: Mechanism, variant: str) -> Function:
         }
         return substituted(f.outputs["a"], values), substituted(f.outputs["lam"], values)
 
-    q, v, forces = _runge_kutta(mechanism, inputs["q"], inputs["v"], lam, h[()], rate)
+    q, v, forces = _runge_kutta(mechanism, inputs["q"], inputs["v"], lam, h.item(), rate)
     if variant == "as_printed_projection":
         q, v = _projected(mechanism, q, v)
     gap = _gap(mechanism, q)

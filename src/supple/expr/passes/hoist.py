@@ -28,12 +28,12 @@ def split(f: Function, stages: Sequence[Collection[str]]) -> tuple[Function, ...
             inputs["carried"] = _carriers(carried)
             known = dict(zip(carried, inputs["carried"], strict=True))
         last = k == len(stages) - 1
-        wanted = list(f.output_scalars()) if last else _needed_later(f, level, k)
-        values = _rebuilt(f, wanted, known)
+        needed = [] if last else _needed_later(f, level, k)
+        values = _rebuilt(f, list(f.output_scalars()) if last else needed, known)
         if last:
             outputs = _shaped(f, values)
         else:
-            carried = wanted
+            carried = needed
             outputs = {"carried": _flat(values)}
         chain.append(Function(f"{f.name}_{k}", inputs, outputs))
     return tuple(chain)

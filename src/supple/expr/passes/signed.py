@@ -122,7 +122,7 @@ class Signed:
         if x is not None:
             if op == "sqrt" and x < 0:
                 raise ValueError("the argument of a square root is negative once it is simplified")
-            return self.number(expressions.BUILD[op](x))
+            return self.number(expressions.number(expressions.BUILD[op](x)))
         if op in ODD:
             return self._node(op, a) if a > 0 else -self._node(op, -a)
         return self._node(op, abs(a) if op == "cos" else a)

@@ -115,7 +115,8 @@ def _points(links: LinkSystem) -> Function:
 
 def _load_power(links: LinkSystem, w: Array) -> Scalar:
     """Power of the wrenches at the named points."""
-    points, total = _points(links).outputs, zeros(1)[0]
+    points = _points(links).outputs
+    total: Scalar = 0
     for wrench, velocity, spin in zip(w, points["velocity"], points["spin"], strict=True):
         total = add(total, add(dot(wrench[:3], velocity), dot(wrench[3:], spin)))
     return total

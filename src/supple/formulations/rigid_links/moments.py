@@ -103,9 +103,9 @@ def plus_scaled(A: Array, k: Scalar, B: Array) -> Array:
     if is_zero(k):
         return A
     made = A.copy()
-    for index in np.ndindex(*A.shape):
-        if not is_zero(B[index]):
-            made[index] = add(A[index], mul(k, B[index]))
+    for i, (a, b) in enumerate(zip(A.flat, B.flat, strict=True)):
+        if not is_zero(b):
+            made.flat[i] = add(a, mul(k, b))
     return made
 
 

@@ -163,7 +163,10 @@ def _points(kin: Kinematics) -> Function:
 
 def _energy(kin: Kinematics) -> Function:
     mechanism, s = kin.mechanism, kin.state
-    kinetic, elastic, gravity, lost = [], [], [], zeros(1)[0]
+    kinetic: list[Scalar] = []
+    elastic: list[Scalar] = []
+    gravity: list[Scalar] = []
+    lost: Scalar = 0
     for motion, (R, p) in zip(kin.motions, kin.world, strict=True):
         body = motion.frame.body
         if is_zero(body.mass) and is_zero(body.MS_r) and is_zero(body.I_rr):
