@@ -12,7 +12,7 @@ from walks import Crowd, judged, ways_to_ask
 from supple.analyses.modes import modes
 from supple.errors import PoseError
 from supple.machine import Machine, gallery, locate
-from supple.model.continuation import Goal, Way
+from supple.model.continuation import Goal, HeldPostures
 from supple.model.curvature import Curvature
 from supple.model.model import Model
 from supple.model.posture import posture, postures
@@ -108,7 +108,7 @@ def test_poses_beyond_reach_and_beyond_singular_ones_are_refused() -> None:
 def bounds_hold(model: Model, size: float) -> float:
     """The largest ratio of a change of the loops' equations to its bound, at random places of a box about home."""
     rng, q = np.random.default_rng(5), posture(model)
-    way = Way(model, [int(i) for i in model.active])
+    way = HeldPostures(model, [int(i) for i in model.active])
     at = way.linear(way.gradient(q))
     curvature = Curvature(way.places, way.moving, model.mechanism.nq)
     worst = 0.0
@@ -135,7 +135,7 @@ def test_a_point_is_led_to_the_start_of_its_path() -> None:
     """Straight ways of the tool of the five-bar from home, against the circles' intersection."""
     model = Machine.read(FIVE_BAR).model(rigid=True)
     q = posture(model)
-    way = Way(model, [], 0, (0, 1))
+    way = HeldPostures(model, [], 0, (0, 1))
     for goal in ((0.1, 0.7), (-0.2, 0.5), (0.0, 0.85)):
         walked = way.walk(q, Goal({}, 0, (0, 1), goal))
         assert walked.arrived

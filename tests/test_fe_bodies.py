@@ -19,7 +19,7 @@ from supple.machine import Machine
 from supple.models import forward
 from supple.robot.bodies.beam import BeamSpec, beam_body
 from supple.robot.bodies.reduced_beam import reduced_beam
-from supple.robot.bodies.reduction import METHODS, Selection, Structure, reduce
+from supple.robot.bodies.reduction import REDUCTIONS, Selection, Structure, reduce
 from supple.robot.bodies.section import CrossSection
 from supple.robot.finite_elements import calculix
 from supple.robot.finite_elements.model import FeModel, fe_body, rigid_inertia
@@ -206,7 +206,7 @@ def test_all_modes_carry_all_the_mass() -> None:
     assert max(first.effective_mass) == pytest.approx(0.6131, abs=2e-3)  # textbook: 61.3 % in a cantilever's first mode
 
 
-@pytest.mark.parametrize("method", sorted(METHODS))
+@pytest.mark.parametrize("method", sorted(REDUCTIONS))
 def test_reductions_converge_to_the_whole_beam(method: str) -> None:
     """With a mass on its end, clamped: the more modes, the nearer to the beam with all its coordinates."""
     from scipy.linalg import eigh
@@ -251,7 +251,7 @@ def test_a_cell_given_twice_is_refused() -> None:
 
 def test_static_shapes_lose_no_compliance() -> None:
     made = structure(held(hexa()))
-    residual = {m: reduce(made, m, Selection(modes=3)).reduced.static_residual for m in METHODS}
+    residual = {m: reduce(made, m, Selection(modes=3)).reduced.static_residual for m in REDUCTIONS}
     assert residual["craig_bampton"] is not None and residual["craig_bampton"] < 1e-6
     assert residual["static"] is not None and residual["static"] < 1e-6
     assert residual["clamped_free"] is not None and residual["clamped_free"] > 0.5

@@ -17,12 +17,12 @@ from hypothesis import strategies as st
 pytest.importorskip("skfem")
 
 from supple.errors import SuppleError
-from supple.robot.bodies.body_files import body_from, modes_of, read_body, write, write_body
+from supple.robot.bodies.body_files import body_from, modes_of, read_body, write_body, write_body_file
 from supple.robot.bodies.record import Body, Marker
 from supple.robot.bodies.reduction import Selection, Structure, reduce
 from supple.robot.finite_elements import bulk_data, calculix, nodal, universal
 from supple.robot.finite_elements.files import FeFile, modal_model, read_fe
-from supple.robot.finite_elements.matrix_files import from_arrays, read_arrays, read_table, to_arrays, write_model
+from supple.robot.finite_elements.matrix_files import from_arrays, read_arrays, read_node_table, to_arrays, write_model
 from supple.robot.finite_elements.model import fe_body, rigid_inertia, site_marker
 from supple.robot.finite_elements.nodal import Attachment, NodalModel, chosen_nodes, fe_model
 from supple.robot.finite_elements.solid import solid
@@ -140,7 +140,7 @@ def test_datasets_15_and_55_of_pyuff(tmp_path: Path) -> None:
 def test_a_floating_body_as_modes(tmp_path: Path) -> None:
     """A reduced body written as a universal file is the same body when it is read: mass, inertia, frequencies."""
     body, markers = reduced(bar())
-    path = write(body, markers, tmp_path / "body.uff")
+    path = write_body_file(body, markers, tmp_path / "body.uff")
     again = reduced(universal.read_universal(path))[0]
     assert float(again.mass) == pytest.approx(float(body.mass), rel=1e-9)
     same(again.I_rr, body.I_rr, 1e-8)
@@ -281,7 +281,7 @@ def writers() -> dict[str, tuple[str, Callable[[Path], Any]]]:
         "sti": ("bar.sti", lambda p: read_fe(FeFile(p))),
         "frd": ("barm.frd", lambda p: read_fe(FeFile(p))),
         "mat": ("bar.mat", lambda p: read_fe(FeFile(p))),
-        "csv": ("nodes.csv", read_table),
+        "csv": ("nodes.csv", read_node_table),
         "vtk": ("hexa.vtk", lambda p: read_fe(FeFile(p, elastic=(bars.E, bars.NU, bars.RHO)))),
     }
 

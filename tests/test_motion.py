@@ -20,7 +20,7 @@ from supple.motion.profiles import PROFILES, Bounds, quintic, s_curve, straight,
 from supple.motion.trajectory import Trajectory
 from supple.robot import motions as spec
 from supple.robot.description import RobotFile
-from supple.robot.fields import Model
+from supple.robot.fields import FileRecord
 
 positive = st.floats(0.05, 20.0)
 values = st.lists(st.floats(-3, 3), min_size=2, max_size=2)
@@ -436,6 +436,6 @@ def test_python_of_the_documentation(tmp_path: Path) -> None:
 
 
 def test_every_key_is_documented() -> None:
-    records = [r for r in vars(spec).values() if isinstance(r, type) and issubclass(r, Model) and r is not Model]
+    records = [r for r in vars(spec).values() if isinstance(r, type) and issubclass(r, FileRecord) and r is not FileRecord]
     keys = {info.alias or key for record in records for key, info in record.model_fields.items()}
     assert {k for k in keys if f"`{k}`" not in DOCS and f"{{{k}:" not in DOCS} == set()

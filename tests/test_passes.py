@@ -20,7 +20,7 @@ from supple.expr import passes
 from supple.expr.derivative import jacobian
 from supple.expr.function import Array, Function, function, symbols
 from supple.expr.node import BUILD, FUNCTIONS, Expr, Scalar, _node, add, cos, mul, named, sin, sqrt, sub
-from supple.expr.passes import PASSES, Optimised, PassError, check, dead_inputs, optimise, split
+from supple.expr.passes import PASSES, Optimised, PassError, dead_inputs, error_growth, optimise, staged
 from supple.expr.passes.signed import read
 from supple.expr.passes.signs import Orientation
 from supple.expr.vector import (
@@ -262,7 +262,7 @@ def test_each_pass_alone_keeps_values_and_runs_twice_the_same(name: str) -> None
     for build in (lambda: planar_chain(3), rotations, lambda: ldl_solve(4)):
         f = build()
         made = PASSES[name](f)
-        check(f, made, name, seed=3)
+        error_growth(f, made, name, seed=3)
         assert text(PASSES[name](f)) == text(made)
         assert list(made.inputs) == list(f.inputs)
         assert {k: v.shape for k, v in made.outputs.items()} == {k: v.shape for k, v in f.outputs.items()}
@@ -384,7 +384,7 @@ def test_random_graphs_keep_their_values(f: Function) -> None:
         made = optimise(f).function
     except ZeroDivisionError:
         reject()
-    check(f, made, "all passes", seed=7)
+    error_growth(f, made, "all passes", seed=7)
     assert made.operations <= f.operations
     assert all(made.counts[op] <= f.counts[op] for op in FUNCTIONS)
     assert optimise(made).function.operations <= made.operations
@@ -399,7 +399,7 @@ def test_labels_survive_where_the_node_survives() -> None:
     labelled = [n for n in made.nodes if n.label == "w_3"]
     assert len(labelled) == 1
     only = function("only", made.inputs, {"w": np.array(labelled, dtype=object)})
-    check(of(w), function("small", only.inputs, {"y": only.outputs["w"]}), "labels")
+    error_growth(of(w), function("small", only.inputs, {"y": only.outputs["w"]}), "labels")
 
 
 def test_the_gate_names_a_wrong_pass(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -479,7 +479,7 @@ def test_stages_compose_to_the_whole(optimised: bool) -> None:
     f, made = machine("planar_chain")
     whole = made.function if optimised else f
     stages: list[set[str]] = [{"m", "l", "r", "inertia"}, {"q"}, {"qd", "qdd"}]
-    chain = split(whole, stages)
+    chain = staged(whole, stages)
     point = random_inputs(f, 4)
     np.testing.assert_allclose(chained(chain, point)["tau"], interpret(whole)(**point)["tau"], rtol=1e-14)
     assert sum(part.operations for part in chain) == whole.operations
@@ -491,7 +491,7 @@ def test_stages_compose_to_the_whole(optimised: bool) -> None:
 def test_outputs_known_early_pass_through() -> None:
     p, q = symbols("p", 2), symbols("q", 2)
     outputs = {"y": np.array([p[0] * p[1], sqrt(p[0]) * q[1], 4], dtype=object)}
-    chain = split(function("f", {"p": p, "q": q}, outputs), [{"p"}, {"q"}])
+    chain = staged(function("f", {"p": p, "q": q}, outputs), [{"p"}, {"q"}])
     point = {"p": np.array([4.0, 3.0]), "q": np.array([0.0, 5.0])}
     np.testing.assert_array_equal(chained(chain, point)["y"], [12.0, 10.0, 4.0])
     assert chain[1].operations == 1
@@ -500,9 +500,9 @@ def test_outputs_known_early_pass_through() -> None:
 def test_wrong_stages_are_told() -> None:
     f = of(a)
     with pytest.raises(ValueError, match="exactly; look at q, x"):
-        split(f, [{"q"}])
+        staged(f, [{"q"}])
     with pytest.raises(ValueError, match="look at x"):
-        split(f, [{"x"}, {"x"}])
+        staged(f, [{"x"}, {"x"}])
 
 
 def test_oriented_nodes_are_read_back() -> None:

@@ -21,7 +21,7 @@ from supple.robot.bodies.reduction import Selection, Structure, reduce
 from supple.robot.bodies.section import CrossSection, rectangle_torsion
 from supple.robot.finite_elements.model import FeModel, fe_body, hat_rows, rigid_inertia
 from supple.robot.finite_elements.modes import factorised
-from supple.robot.plates.delaunay import Ring, triangulated
+from supple.robot.plates.delaunay import Border, triangulated
 from supple.robot.plates.fields import Fields
 from supple.robot.plates.figure import Circle, Figure, Polygon, figure_mesh, leaves
 from supple.robot.plates.matrices import Layers, by_forms, by_quadrature, moving
@@ -352,7 +352,7 @@ def test_meshes_fill_the_figure_without_sharp_angles() -> None:
 
 
 def test_sharp_corners_do_not_split_each_other_without_end() -> None:
-    wedge = Ring(np.array([(0.0, 0.0), (1.0, 0.0), (1.0, 0.15)]))
+    wedge = Border(np.array([(0.0, 0.0), (1.0, 0.0), (1.0, 0.15)]))
     made = triangulated(wedge, [], [], 0.4)
     assert len(made.triangles) < 60
     assert sum(polygon_area(made.points[t]) for t in made.triangles) == pytest.approx(0.075)

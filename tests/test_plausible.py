@@ -11,7 +11,7 @@ from click.testing import CliRunner
 from supple.cli.main import main
 from supple.errors import UnlikelyValue
 from supple.machine import Machine, gallery
-from supple.robot.plausible import remark
+from supple.robot.plausible import unusual
 
 
 @pytest.mark.parametrize(
@@ -39,7 +39,7 @@ from supple.robot.plausible import remark
     ],
 )
 def test_a_remark_names_the_value_and_its_likely_meaning(number: float, kind: str, meant: str | None) -> None:
-    said = remark(number, kind)
+    said = unusual(number, kind)
     if meant is None:
         assert said is None
     else:

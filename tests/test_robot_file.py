@@ -20,7 +20,7 @@ from supple.model.model import Model
 from supple.robot.assemble import assemble
 from supple.robot.description import RobotFile
 from supple.robot.reader import describe_text
-from supple.robot.yaml_tree import LARGEST, read_text, read_tree
+from supple.robot.yaml_tree import LARGEST_TEXT, read_text, read_tree
 
 GALLERY = {name: (GALLERY / f"{name}.yaml").read_text(encoding="utf-8") for name in gallery()}
 
@@ -272,7 +272,7 @@ def noise(size: int) -> bytes:
         ("small.yaml", b"a: \xff\xfe" + noise(10_000), "is not UTF-8 text (byte 3); save it as UTF-8"),
         ("latin.yaml", "a: 1\nname: Gerät\n".encode("latin-1"), ":2: is not UTF-8 text"),
         ("wide.yaml", "name: x\n".encode("utf-16"), "is not UTF-8 text"),
-        ("words.yaml", b"xyz " * (LARGEST // 4 - 1), "must hold keys"),
+        ("words.yaml", b"xyz " * (LARGEST_TEXT // 4 - 1), "must hold keys"),
         ("items.yaml", b"a: [" + b"1," * 45_000 + b"]", "holds more than"),
     ],
 )

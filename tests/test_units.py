@@ -15,9 +15,9 @@ import pytest
 from supple.motion.channels import ANGLE, LENGTH, WRENCH
 from supple.motion.reader import ERROR_GAINS, GAINS
 from supple.robot import body_entries, description, motions
-from supple.robot.fields import Model, Q
+from supple.robot.fields import FileRecord, Q
 from supple.robot.quantity import DIMENSIONS, UNITS, QuantityError, evaluate, parse
-from supple.robot.values import _rule_of, check
+from supple.robot.values import _rule_of, check_value
 
 # unit -> its value in m, kg, s, and its powers of m, kg, s, cycle
 SI: dict[str, tuple[Any, tuple[int, int, int, int]]] = {
@@ -182,7 +182,7 @@ def rules() -> dict[str, tuple[Q, Any]]:
     found = {}
     for module in (body_entries, description, motions):
         for name, model in getmembers(module, isclass):
-            if issubclass(model, Model) and model is not Model and model.__module__ == module.__name__:
+            if issubclass(model, FileRecord) and model is not FileRecord and model.__module__ == module.__name__:
                 own = f"{module.__name__.rpartition('.')[2]}.{name}" if name == "Circle" else name
                 for key, info in model.model_fields.items():
                     rule = _rule_of(model, key)
@@ -196,7 +196,7 @@ RULES = rules()
 
 def accepts(rule: Q, text: str) -> bool:
     try:
-        check(evaluate(parse(text), {}), rule)
+        check_value(evaluate(parse(text), {}), rule)
     except QuantityError:
         return False
     return True

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from supple.backends.stepping.plant import Place, Plant
-from supple.backends.targets.fmu import Coordinate, FmuParts, Observed, Quantity
+from supple.backends.targets.fmu_variables import FmuCoordinate, FmuParts, FmuQuantity, Observed
 from supple.errors import SuppleError
 from supple.expr.function import Array, Function, function, symbols
 from supple.expr.passes import optimise
@@ -105,10 +105,10 @@ def _smooth(mechanism: Mechanism, f: Function) -> None:
         )
 
 
-def _coordinate(mechanism: Mechanism, place: Place, q: Array) -> Coordinate:
+def _coordinate(mechanism: Mechanism, place: Place, q: Array) -> FmuCoordinate:
     c = mechanism.coordinates[place.v]
     nominal = _NOMINAL["elastic" if c.kind == "elastic" else "joint"][c.unit]
-    return Coordinate(c.name, c.unit, *nominal, start=float(q[place.q]) if place.q >= 0 else 0.0)
+    return FmuCoordinate(c.name, c.unit, *nominal, start=float(q[place.q]) if place.q >= 0 else 0.0)
 
 
 def _observed(mechanism: Mechanism, made: Plant) -> tuple[Observed, ...]:
@@ -127,10 +127,10 @@ def _loads(f: Function) -> tuple[int, ...]:
     return tuple(i for i, x in enumerate(f.inputs["w"].ravel()) if x in used)
 
 
-def _parameters(kept: Kept) -> tuple[Quantity, ...]:
-    return tuple(Quantity(x.label, "", value) for x, value in zip(kept.symbols, kept.values, strict=True))
+def _parameters(kept: Kept) -> tuple[FmuQuantity, ...]:
+    return tuple(FmuQuantity(x.label, "", value) for x, value in zip(kept.symbols, kept.values, strict=True))
 
 
-def _forces(mechanism: Mechanism, tau: Array) -> tuple[Quantity, ...]:
+def _forces(mechanism: Mechanism, tau: Array) -> tuple[FmuQuantity, ...]:
     active = [mechanism.coordinates[i] for i in mechanism.indices("active")]
-    return tuple(Quantity(c.name, _FORCE[c.unit], float(x)) for c, x in zip(active, np.asarray(tau), strict=True))
+    return tuple(FmuQuantity(c.name, _FORCE[c.unit], float(x)) for c, x in zip(active, np.asarray(tau), strict=True))

@@ -9,7 +9,7 @@ from typing import Any
 
 from supple.errors import SuppleError
 from supple.machine import Machine
-from supple.robot.bodies.body_files import write as write_body
+from supple.robot.bodies.body_files import write_body_file as write_body
 from supple.robot.link_bodies import flexible_bodies
 
 

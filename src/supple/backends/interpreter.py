@@ -27,7 +27,7 @@ Rows = npt.NDArray[np.intp]
 
 
 @dataclass(frozen=True)
-class Step:
+class TableStep:
     """Rows start..stop of the table = op(rows first, rows second)."""
 
     op: str
@@ -42,7 +42,7 @@ class Schedule:
     rows: int
     inputs: tuple[tuple[str, Rows, Rows], ...]  # input name, its used flat elements, their rows
     constants: tuple[Rows, Array]
-    steps: tuple[Step, ...]
+    steps: tuple[TableStep, ...]
     outputs: tuple[tuple[str, tuple[int, ...], Rows], ...]
 
 
@@ -67,7 +67,7 @@ def schedule(f: Function) -> Schedule:
     for op, nodes in _groups(f):
         row.update((node, next_row + k) for k, node in enumerate(nodes))
         first, *second = (rows(n.args[i] for n in nodes) for i in range(len(nodes[0].args)))
-        steps.append(Step(op, next_row, next_row + len(nodes), first, second[0] if second else None))
+        steps.append(TableStep(op, next_row, next_row + len(nodes), first, second[0] if second else None))
         next_row += len(nodes)
     outputs = tuple((name, array.shape, rows(array.ravel())) for name, array in f.outputs.items())
     fixed = (_rows(constants.values()), np.array([float(c) for c in constants]))

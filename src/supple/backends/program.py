@@ -8,7 +8,8 @@ import numpy as np
 
 from supple.backends import c_source
 from supple.backends.interpreter import interpret
-from supple.expr.program import Indices, Program
+from supple.expr.function import Indices
+from supple.expr.program import Program
 
 
 def run(program: Program, **inputs: Any) -> dict[str, Any]:

@@ -14,6 +14,7 @@ import numpy.typing as npt
 from supple.expr.node import ARITHMETIC, Expr, Scalar, parameter, symbol
 
 Array = npt.NDArray[Any]
+Indices = npt.NDArray[np.intp]
 
 
 def symbols(name: str, shape: int | tuple[int, ...]) -> Array:

@@ -15,6 +15,7 @@ from typing import Any
 from weakref import WeakValueDictionary
 
 Number = int | float | Fraction
+HALF = Fraction(1, 2)
 
 ARITHMETIC = ("add", "sub", "mul", "div", "neg")
 FUNCTIONS = ("sin", "cos", "sqrt", "sign")
@@ -258,7 +259,7 @@ def div(a: Scalar, b: Scalar) -> Scalar:
 
 
 # Values of sin and cos that a rounded angle such as pi/2 or 60 degrees must not spoil.
-_EXACT: dict[float, Number] = {0.0: 0, 1.0: 1, -1.0: -1, 0.5: Fraction(1, 2), -0.5: Fraction(-1, 2)}
+_EXACT: dict[float, Number] = {0.0: 0, 1.0: 1, -1.0: -1, 0.5: HALF, -0.5: -HALF}
 
 
 def _snapped(value: float) -> Number:

@@ -17,10 +17,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from supple.expr.function import Function
+from supple.expr.function import Function, Indices
 from supple.expr.node import ARITHMETIC
-
-Indices = npt.NDArray[np.intp]
 
 
 @dataclass(frozen=True)

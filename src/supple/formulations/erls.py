@@ -12,12 +12,12 @@ from __future__ import annotations
 
 from supple.expr.derivative import pull_back, push_forward
 from supple.expr.function import Array
-from supple.expr.node import Scalar, add, mul, sub
+from supple.expr.node import HALF, Scalar, add, mul, sub
 from supple.expr.vector import cross, cross_matrix, dot, is_zero, matmul, matvec, plus, vector
 from supple.formulations.record import DENSE, Equations, Formulation
 from supple.formulations.rigid_links.equations import link_equations, shortening_energy, weight_energy
 from supple.formulations.rigid_links.link_system import LinkMotion, LinkSystem
-from supple.formulations.rigid_links.moments import HALF, Moments, contract, moments
+from supple.formulations.rigid_links.moments import Moments, contract, moments
 from supple.formulations.tree.kinematics import State, state
 from supple.formulations.tree.lagrangian import lagrange_terms
 from supple.formulations.tree.models import equation_models

@@ -18,12 +18,12 @@ from dataclasses import dataclass
 
 from supple.expr.derivative import pull_back
 from supple.expr.function import Array, symbols
-from supple.expr.node import Scalar, add, mul, sub
+from supple.expr.node import HALF, Scalar, add, mul, sub
 from supple.expr.vector import cross, cross_matrix, dot, matmul, matvec, minus, plus, scale, vector
 from supple.formulations.record import DENSE, Equations, Formulation
 from supple.formulations.rigid_links.equations import link_equations, shortening_energy, shortening_weight
 from supple.formulations.rigid_links.link_system import LinkMotion, LinkSystem
-from supple.formulations.rigid_links.moments import HALF, Moments, contract, moments
+from supple.formulations.rigid_links.moments import Moments, contract, moments
 from supple.formulations.tree.kinematics import State, state
 from supple.formulations.tree.lagrangian import lagrange_terms
 from supple.formulations.tree.models import equation_models

@@ -15,7 +15,7 @@ from supple.formulations.least_constraint.articulated import forward_model, inve
 from supple.formulations.record import DENSE, Equations, Formulation, Unsupported
 from supple.formulations.tree.equations import tree_equations
 from supple.formulations.tree.kinematics import Kinematics, state
-from supple.formulations.tree.models import LARGE, equation_models
+from supple.formulations.tree.models import LARGEST_JACOBIAN, equation_models
 from supple.formulations.tree.parametrised import parametrised
 from supple.formulations.tree.recursion import recursive_forces
 from supple.robot.mechanism import Mechanism
@@ -50,7 +50,7 @@ def regressor_model(mechanism: Mechanism) -> Function:
     still = dict.fromkeys(f.inputs["lam"].ravel(), 0) | dict.fromkeys(f.inputs["w"].ravel(), 0)
     total = substituted(f.outputs["f"] + f.outputs["coulomb"], still)
     inputs = {k: f.inputs[k] for k in ("q", "v", "a", "g")}
-    if len(f.nodes) * len(theta) > LARGE:
+    if len(f.nodes) * len(theta) > LARGEST_JACOBIAN:
         return function("regressor", {**inputs, "theta": theta}, {"Y_theta": total})
     zero = dict.fromkeys(theta, 0)
     columns = [substituted(push_forward(total, {x: 1}), zero) for x in theta]

@@ -16,14 +16,14 @@ from scipy.linalg import qr
 from supple.errors import PoseError
 from supple.model.algebra import Array, null_space
 from supple.model.closing import close, open_loop, placed, values
-from supple.model.continuation import Walked, Way, apart, displacements
+from supple.model.continuation import HeldPostures, Walked, apart, displacements
 from supple.model.model import Model
 
 AGREE = 1e-9  # m or rad, of coordinates that were asked beyond the robot's freedoms
 SINGULAR_END = 1e-3  # of the way: a pose so near to a singular one is next to it
 DETOURS = ((0.25, 0.5), (0.5, 1.0))  # back from the singular posture and along it, in lengths of the way
 SIDES = 2  # directions along the wall of singular postures that are tried, both ways
-_WAYS: WeakKeyDictionary[Model, dict[tuple[int, ...], Way]] = WeakKeyDictionary()
+_WAYS: WeakKeyDictionary[Model, dict[tuple[int, ...], HeldPostures]] = WeakKeyDictionary()
 
 
 def reached(model: Model, q: Array, wanted: Mapping[int, float]) -> Array:
@@ -37,8 +37,8 @@ def reached(model: Model, q: Array, wanted: Mapping[int, float]) -> Array:
 def all_reached(model: Model, q: Array, which: list[int], wanted: Array) -> list[Array | PoseError]:
     """Postures that continue from the closed posture q, one for each row of wanted values of the coordinates `which`, or
     words why not."""
-    held, others = independent(model, q, which)
-    way = _WAYS.setdefault(model, {}).setdefault(held, Way(model, held))
+    held, others = chosen_freely(model, q, which)
+    way = _WAYS.setdefault(model, {}).setdefault(held, HeldPostures(model, held))
     goals = wanted[:, [which.index(i) for i in held]]
     ends, shares = way.walks(np.tile(q, (len(goals), 1)), goals)
     found: list[Array | PoseError] = list(ends)
@@ -52,7 +52,7 @@ def all_reached(model: Model, q: Array, which: list[int], wanted: Array) -> list
     return found
 
 
-def independent(model: Model, q: Array, wanted: list[int]) -> tuple[tuple[int, ...], tuple[int, ...]]:
+def chosen_freely(model: Model, q: Array, wanted: list[int]) -> tuple[tuple[int, ...], tuple[int, ...]]:
     """Of the coordinates to hold, those that the loops allow to be chosen freely, and those that follow from them."""
     moving = [i for i, c in enumerate(model.mechanism.coordinates) if c.kind != "elastic"]
     Z, _, _ = null_space(model.jacobian(q)[:, moving], 1e-7)
@@ -79,7 +79,7 @@ def _checked(model: Model, q: Array | PoseError, wanted: Mapping[int, float], ot
     )
 
 
-def around(way: Way, q: Array, goals: Array, ends: Array, shares: Array) -> list[Array | PoseError]:
+def around(way: HeldPostures, q: Array, goals: Array, ends: Array, shares: Array) -> list[Array | PoseError]:
     """The ends of ways on which the straight ones meet singular postures; errors in words where none is found."""
     found = [_beyond(way, q, goal, Walked(end, share)) for goal, end, share in zip(goals, ends, shares, strict=True)]
     left = [k for k, x in enumerate(found) if x is None]
@@ -97,7 +97,7 @@ def around(way: Way, q: Array, goals: Array, ends: Array, shares: Array) -> list
     return [_untold(way, goals[k], shares[k]) if x is None else x for k, x in enumerate(found)]
 
 
-def _beyond(way: Way, q: Array, goal: Array, stuck: Walked) -> Array | PoseError | None:
+def _beyond(way: HeldPostures, q: Array, goal: Array, stuck: Walked) -> Array | PoseError | None:
     """A pose next to the singular one that a straight way meets, or words if it is out of reach."""
     model, free = way.model, way.free
     held = dict(zip(way.held, goal.tolist(), strict=True))
@@ -110,7 +110,7 @@ def _beyond(way: Way, q: Array, goal: Array, stuck: Walked) -> Array | PoseError
     return None
 
 
-def _untold(way: Way, goal: Array, share: float) -> PoseError:
+def _untold(way: HeldPostures, goal: Array, share: float) -> PoseError:
     pose = _pose(way.model, dict(zip(way.held, goal.tolist(), strict=True)))
     return PoseError(
         f"{way.model.mechanism.name}: cannot tell which posture of this assembly has {pose}: the way there from home "
@@ -119,7 +119,7 @@ def _untold(way: Way, goal: Array, share: float) -> PoseError:
     )
 
 
-def detours(way: Way, q: Array, goal: Array, stuck: Walked) -> Iterator[Array]:
+def detours(way: HeldPostures, q: Array, goal: Array, stuck: Walked) -> Iterator[Array]:
     """Places to go by, off the wall of singular postures that the straight way meets.
 
     The left null vector of F_x there, times F_y, is normal to the wall in the held coordinates."""

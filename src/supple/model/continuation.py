@@ -21,17 +21,18 @@ from functools import cached_property
 
 import numpy as np
 
+from supple.expr.function import Indices
 from supple.model.algebra import Array
-from supple.model.curvature import Curvature, Indices, Mask, Place, place_of_closure, place_of_point
+from supple.model.closing import CLOSED
+from supple.model.curvature import Curvature, Mask, SeenPlace, place_of_closure, place_of_point
 from supple.model.model import Model
 from supple.model.turning import between, quaternion, rotation_vector, turn_rates, turned
 
-CLOSED = 1e-12  # m or rad
 ARRIVED = 1e-13  # m or rad, of what is held
 SHORTEST = 3e-5  # of the whole way: a step that has to be shorter stands before a singular posture
 MOST_STEPS = 400
 SINGULAR = 1e-9  # singular values, relative to the largest
-MOST = 250  # postures that walk together: more would leave the processor's cache
+ABREAST = 250  # postures that walk together: more would leave the processor's cache
 
 
 @dataclass(frozen=True)
@@ -57,7 +58,7 @@ class Walked:
 
 
 @dataclass(frozen=True)
-class Linear:
+class Tangent:
     """Equations at closed postures: J of all rigid coordinates, A of F_x, and the motions V that A answers with."""
 
     J: Array  # (..., rows, moving)
@@ -67,29 +68,29 @@ class Linear:
     weights: tuple[Array, Array]  # of A, both for `curvature`
     conditioning: Array
 
-    def of(self, which: Indices | Mask) -> Linear:
+    def of(self, which: Indices | Mask) -> Tangent:
         """Those of some of a crowd."""
         w = self.weights
-        return Linear(
+        return Tangent(
             self.J[which], self.A[which], self.V[which], self.levers[which], (w[0][which], w[1][which]),
             self.conditioning[which],
         )  # fmt: skip
 
-    def put(self, which: Indices, new: Linear) -> None:
+    def put(self, which: Indices, new: Tangent) -> None:
         """Those of some of a crowd, replaced."""
         for mine, its in zip(self._arrays(), new._arrays(), strict=True):
             mine[which] = its
 
-    def joined(self, new: Linear) -> Linear:
+    def joined(self, new: Tangent) -> Tangent:
         """A crowd and those who come to it."""
         J, A, V, levers, one, two, conditioning = map(np.concatenate, zip(self._arrays(), new._arrays(), strict=True))
-        return Linear(J, A, V, levers, (one, two), conditioning)
+        return Tangent(J, A, V, levers, (one, two), conditioning)
 
     def _arrays(self) -> tuple[Array, ...]:
         return self.J, self.A, self.V, self.levers, *self.weights, self.conditioning
 
 
-class Way:
+class HeldPostures:
     """Closed postures of a robot with some coordinates held, and optionally a point."""
 
     def __init__(self, model: Model, held: Sequence[int], point: int | None = None, axes: Sequence[int] = ()) -> None:
@@ -111,7 +112,7 @@ class Way:
         self.columns: Indices = np.array([where[f.v.start] for f in single], dtype=int)  # and in the rigid coordinates
 
     @cached_property
-    def places(self) -> list[Place]:
+    def places(self) -> list[SeenPlace]:
         mechanism, made, row = self.model.mechanism, [], 0
         for closure in mechanism.closures:
             made.append(place_of_closure(mechanism, closure, row))
@@ -166,13 +167,13 @@ class Way:
         conditioning = s[..., r - 1] / s[..., 0] if r else np.ones(J.shape[:-2])
         return inverse, np.swapaxes(wt[..., :r, :], -1, -2).copy(), np.asarray(conditioning)
 
-    def linear(self, J: Array) -> Linear:
+    def linear(self, J: Array) -> Tangent:
         A, V, conditioning = self.inverse(J)
-        return Linear(J, A, V, self.curvature.levers(J), self.curvature.weights(A), conditioning)
+        return Tangent(J, A, V, self.curvature.levers(J), self.curvature.weights(A), conditioning)
 
     # Certainty --------------------------------------------------------------------------------------------------------
 
-    def boxes(self, q: Array, at: Linear, step: Array, J: Array, residual: Array) -> tuple[Array, Array]:
+    def boxes(self, q: Array, at: Tangent, step: Array, J: Array, residual: Array) -> tuple[Array, Array]:
         """Half-widths (n, free) of the boxes about q + step in which the closed postures lie, J and residual being those at
         the ends of the steps, not numbers where it cannot be told; and how much the equations turn (1: too much)."""
         bounds, ahead = self.curvature, np.abs(step)
@@ -198,7 +199,7 @@ class Way:
             r = 1.1 * np.maximum(r, error[left])
         return wide, turn
 
-    def _turned(self, q: Array, at: Linear, ahead: Array, around: Array) -> Array:
+    def _turned(self, q: Array, at: Tangent, ahead: Array, around: Array) -> Array:
         """How much A F_x can turn on the way beyond what its ends show, and within the boxes about it."""
         bounds = self.curvature
         most = bounds.within(q, at.levers, around)
@@ -223,7 +224,7 @@ class Way:
         q, steps, h = q.copy(), np.zeros(len(q), dtype=int), np.ones(len(q))
         way = self.remaining(q, goals)
         whole = np.abs(way).max(axis=1, initial=0.0)
-        left, next_one = whole.copy(), min(MOST, len(q))
+        left, next_one = whole.copy(), min(ABREAST, len(q))
         live: Indices = np.arange(next_one)
         at = self.linear(self.gradient(q[live]))
         while live.size:
@@ -232,8 +233,8 @@ class Way:
             on &= at.conditioning >= SINGULAR
             if not on.all():
                 live, at = live[on], at.of(on)
-            if next_one < len(q) and len(live) < MOST // 2:
-                new = np.arange(next_one, min(next_one + MOST - len(live), len(q)))
+            if next_one < len(q) and len(live) < ABREAST // 2:
+                new = np.arange(next_one, min(next_one + ABREAST - len(live), len(q)))
                 next_one = int(new[-1]) + 1
                 live, at = np.append(live, new), at.joined(self.linear(self.gradient(q[new])))
                 continue
@@ -242,7 +243,7 @@ class Way:
         share = np.minimum(1.0 - left / np.maximum(whole, 1e-300), 1.0 - SHORTEST)
         return q, np.where(left <= ARRIVED, 1.0, share)
 
-    def _advance(self, live: Indices, at: Linear, goals: Array, state: tuple[Array, Array, Array, Array, Array]) -> None:
+    def _advance(self, live: Indices, at: Tangent, goals: Array, state: tuple[Array, Array, Array, Array, Array]) -> None:
         """One step tried by everyone who is still walking: where it was certain they are there, others try shorter ones."""
         q, way, left, h, steps = state
         made, J, good, turn = self._tried(q[live], at, way[live], h[live])
@@ -269,7 +270,7 @@ class Way:
         parts = made[:, self.y]
         return parts if self.point is None else np.hstack([parts, goals[:, held:] - self.position(q)])
 
-    def _tried(self, q: Array, at: Linear, way: Array, h: Array) -> tuple[Array, Array, Mask, Array]:
+    def _tried(self, q: Array, at: Tangent, way: Array, h: Array) -> tuple[Array, Array, Mask, Array]:
         """Postures some shares h of the ways ahead, their J, which of them are certain, and how much the equations turn."""
         step = h[:, None] * self.rates(at, way)
         made = self.moved(q, step)
@@ -314,7 +315,7 @@ class Way:
             made[..., columns] = J[..., columns] @ turn_rates(step[..., columns])
         return made
 
-    def rates(self, at: Linear, way: Array) -> Array:
+    def rates(self, at: Tangent, way: Array) -> Array:
         """w = (x', y') of the ways, one number per rigid coordinate."""
         w = np.zeros((len(way), len(self.moving)))
         w[:, self.y] = way[:, : len(self.held)]

@@ -9,18 +9,16 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 import numpy as np
-import numpy.typing as npt
 
 from supple.errors import SuppleError
+from supple.expr.function import Indices
 from supple.formulations.tree.independent import independent_rows, split
 from supple.model.algebra import Array, least_squares, null_space
 from supple.model.platform_coupling import platform
-from supple.model.tree_state import Solved, Tree
-
-Indices = npt.NDArray[np.int_]
+from supple.model.tree_state import SolvedPair, Tree
 
 
-def projection(tree: Tree) -> Solved:
+def projection(tree: Tree) -> SolvedPair:
     """On the motions that A allows, by virtual power (Briot & Khalil 2014, eqs. 41-44)."""
     Z, _, _ = null_space(tree.A)
     a = least_squares(tree.A, tree.wanted)
@@ -29,7 +27,7 @@ def projection(tree: Tree) -> Solved:
     return a, _reactions(tree, a)
 
 
-def multipliers(tree: Tree) -> Solved:
+def multipliers(tree: Tree) -> SolvedPair:
     """Accelerations and multipliers at once (Lagrange's equations of the first type)."""
     n, rows = len(tree.M), independent_rows(tree.A)
     A = tree.A[rows]
@@ -51,7 +49,7 @@ def multipliers(tree: Tree) -> Solved:
     return a, weight * x[n:]
 
 
-def independent(tree: Tree) -> Solved:
+def independent(tree: Tree) -> SolvedPair:
     """In independent coordinates, active and elastic ones where the loops allow (Lagrange-D'Alembert): a = W a_i + b."""
     free, dependent = split(tree.A, tree.kinds)
     A_d = tree.A[:, dependent]
@@ -69,7 +67,7 @@ def independent(tree: Tree) -> Solved:
     return a, _reactions(tree, a)
 
 
-def chains(tree: Tree) -> Solved:
+def chains(tree: Tree) -> SolvedPair:
     """Chain by chain, coupled by a small system for the loop forces (SCDD, exact): S lam = wanted - A a0."""
     light = [k for k in range(len(tree.M)) if not tree.M[k].any()]  # moves no mass: goes with the loop forces
     rows = independent_rows(tree.A)
@@ -112,7 +110,7 @@ def _chains_alone(tree: Tree, A: Array, force: Array, light: set[int]) -> tuple[
     return a, Y
 
 
-COUPLINGS: dict[str, Callable[[Tree], Solved]] = {
+COUPLINGS: dict[str, Callable[[Tree], SolvedPair]] = {
     "projection": projection,
     "multipliers": multipliers,
     "independent": independent,

@@ -14,16 +14,16 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from supple.expr.function import Indices
 from supple.model.algebra import Array
 from supple.robot.bodies.record import Marker
 from supple.robot.mechanism import Anchor, Closure, Mechanism
 
-Indices = npt.NDArray[np.int_]
 Mask = npt.NDArray[np.bool_]
 
 
 @dataclass(frozen=True)
-class Chain:
+class JointRow:
     """Joints in a row, from where a place is seen to the place; k coordinates that turn or slide it."""
 
     coordinates: Indices  # (k,) in v
@@ -36,12 +36,12 @@ class Chain:
 
 
 @dataclass(frozen=True)
-class Place:
+class SeenPlace:
     """Rows of an equation about a place: its chains, and which rows speak of positions and which of turns."""
 
     positions: Indices  # rows
     turns: Indices  # rows
-    chains: tuple[Chain, ...]
+    chains: tuple[JointRow, ...]
     whole: bool  # the rows of positions hold all components that can change
 
 
@@ -50,7 +50,7 @@ class Curvature:
 
     What it is asked about may have leading axes, postures of a crowd; they are left out of the shapes below."""
 
-    def __init__(self, places: Sequence[Place], moving: Sequence[int], nq: int) -> None:
+    def __init__(self, places: Sequence[SeenPlace], moving: Sequence[int], nq: int) -> None:
         chains = [(p, chain) for p, place in enumerate(places) for chain in place.chains]
         k = max((len(c.coordinates) for _, c in chains), default=0)
         s = max((len(c.slides) for _, c in chains), default=0)
@@ -77,7 +77,7 @@ class Curvature:
         self.carried = (carried | carried.transpose(0, 2, 1)).astype(float)
         self._join(places, [p for p, _ in chains])
 
-    def _join(self, places: Sequence[Place], owner: list[int]) -> None:
+    def _join(self, places: Sequence[SeenPlace], owner: list[int]) -> None:
         rows = 1 + max((int(r.max()) for p in places for r in (p.positions, p.turns) if r.size), default=-1)
         self.count, self.owner = len(places), np.array(owner, dtype=int)
         self.flat = (self.columns + (self.size + 1) * self.owner[:, None]).ravel()
@@ -142,7 +142,7 @@ def _padded(x: Array) -> Array:
     return np.concatenate([x, np.zeros((*x.shape[:-1], 1))], axis=-1)
 
 
-def place_of_closure(mechanism: Mechanism, closure: Closure, row: int) -> Place:
+def place_of_closure(mechanism: Mechanism, closure: Closure, row: int) -> SeenPlace:
     """The Place of a closure whose first row is `row`: its second anchor, seen from the first along both chains."""
     rows = np.arange(row, row + len(closure.forbidden))
     kinds = np.array(closure.forbidden)
@@ -152,14 +152,14 @@ def place_of_closure(mechanism: Mechanism, closure: Closure, row: int) -> Place:
         next_place = mechanism.frames[second[0]].marker if second else closure.second.marker
         up[-1] = (up[-1][0], up[-1][1] + _size(next_place))
     chain = _chain(mechanism, up + _links(mechanism, second, closure.second.marker))
-    return Place(rows[kinds < 3], rows[kinds >= 3], (chain,), not closure.slides)
+    return SeenPlace(rows[kinds < 3], rows[kinds >= 3], (chain,), not closure.slides)
 
 
-def place_of_point(mechanism: Mechanism, anchor: Anchor, rows: Sequence[int], whole: bool) -> Place:
+def place_of_point(mechanism: Mechanism, anchor: Anchor, rows: Sequence[int], whole: bool) -> SeenPlace:
     """The Place of a point whose position along some axes of the base is given."""
     _, frames = _branches(mechanism, Anchor(-1, anchor.marker), anchor)
     chain = _chain(mechanism, _links(mechanism, frames, anchor.marker))
-    return Place(np.array(rows, dtype=int), np.zeros(0, dtype=int), (chain,), whole)
+    return SeenPlace(np.array(rows, dtype=int), np.zeros(0, dtype=int), (chain,), whole)
 
 
 def _branches(mechanism: Mechanism, first: Anchor, second: Anchor) -> tuple[list[int], list[int]]:
@@ -189,7 +189,7 @@ def _links(mechanism: Mechanism, frames: list[int], end: Marker) -> list[tuple[i
     return list(zip(frames, sizes, strict=True))
 
 
-def _chain(mechanism: Mechanism, links: list[tuple[int, float]]) -> Chain:
+def _chain(mechanism: Mechanism, links: list[tuple[int, float]]) -> JointRow:
     coordinates, turns, order, ball, after, slides, place = [], [], [], [], [], [], []
     lengths = [length for _, length in links]
     for k, (j, _) in enumerate(links):
@@ -205,7 +205,7 @@ def _chain(mechanism: Mechanism, links: list[tuple[int, float]]) -> Chain:
             place.append(k)
     numbers = np.array(order, dtype=int)
     beyond = (np.array(place, dtype=int)[None, :] > numbers[:, None]).astype(float).reshape(len(order), len(place))
-    return Chain(
+    return JointRow(
         np.array(coordinates, dtype=int), np.array(turns, dtype=bool), numbers, np.array(after),
         np.array(slides, dtype=int), beyond, np.array(ball, dtype=int),
     )  # fmt: skip

@@ -22,7 +22,7 @@ from supple.motion.description import Motion
 from supple.motion.trajectory import Trajectory
 
 ACCURACY = 3e-10  # m or rad, of the joints between samples
-SINGULAR = 1e-8  # smallest singular value of the rows, relative to the largest
+DEAD_END = 1e-8  # smallest singular value of the rows, relative to the largest
 FINEST = 1e-7  # shortest step, relative to the motion's duration
 DEEPEST = 14  # halvings of a step while refining
 NEAR = 1e-4  # of the duration: a pose out of reach so soon ahead is what stops the robot
@@ -249,7 +249,7 @@ class _March:
         A = np.vstack([J, S])[:, task.moving]
         rates, accelerations = task.rates(t - 4 * np.spacing(t) if left else t)
         u, s, wt = np.linalg.svd(A, full_matrices=False)
-        if s.size < A.shape[1] or s[-1] < SINGULAR * s[0]:
+        if s.size < A.shape[1] or s[-1] < DEAD_END * s[0]:
             loose = model.names[task.moving[int(np.abs(wt[-1]).argmax())]] if s.size >= A.shape[1] else model.names[0]
             raise _LostError(f"the robot meets a singular pose, in which {loose!r} can move though the path holds it")
         inverse = (wt.T / s) @ u.T
@@ -310,6 +310,6 @@ def _hold(G: Array) -> float:
     if G.shape[0] < G.shape[1] or not np.all(size > 0):
         return 1.0 if G.shape[0] < G.shape[1] else 0.0
     s = np.linalg.svd(G / size, compute_uv=False)
-    if s[-1] < SINGULAR:
+    if s[-1] < DEAD_END:
         return 0.0
     return float(np.linalg.det(G / size)) if G.shape[0] == G.shape[1] else float(s[-1])

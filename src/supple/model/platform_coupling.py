@@ -10,8 +10,9 @@ import numpy as np
 import numpy.typing as npt
 
 from supple.errors import SuppleError
+from supple.expr.function import Indices
 from supple.model.algebra import Array
-from supple.model.tree_state import Indices, Tree
+from supple.model.tree_state import Tree
 
 
 def platform(tree: Tree) -> tuple[Array, Array]:

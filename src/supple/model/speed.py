@@ -10,13 +10,13 @@ from supple.backends.compiler import find_compiler
 from supple.backends.native import native
 from supple.expr.function import Function
 
-LARGEST = 40_000  # nodes; compiling more takes longer than a comparison should
+MOST_NODES = 40_000  # nodes; compiling more takes longer than a comparison should
 _STATES = 256
 
 
 def seconds_per_evaluation(f: Function) -> float | None:
     """Seconds of one evaluation in compiled code, one state at a time; None without a compiler or for huge Functions."""
-    if find_compiler() is None or len(f.nodes) > LARGEST:
+    if find_compiler() is None or len(f.nodes) > MOST_NODES:
         return None
     rng = np.random.default_rng(1)
     compiled = native(f)

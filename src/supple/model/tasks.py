@@ -10,7 +10,7 @@ import numpy as np
 from supple.errors import PoseError, SuppleError
 from supple.model.algebra import Array, least_squares
 from supple.model.closing import CLOSED, close, open_loop, placed, values
-from supple.model.continuation import Goal, Way
+from supple.model.continuation import Goal, HeldPostures
 from supple.model.model import Model
 from supple.model.posture import held_values
 from supple.model.turning import body_rates
@@ -113,7 +113,7 @@ class Task:
                 raise PoseError(open_loop(model, self.placed(model, q, t), "at the start of the path"))
             return made
         goal = self.path(t)[0]
-        way = Way(model, list(self.held), self.point, self.axes)
+        way = HeldPostures(model, list(self.held), self.point, self.axes)
         walked = way.walk(q, Goal(self.held, self.point, self.axes, tuple(goal.tolist())))
         if not walked.arrived:
             shown = ", ".join(f"{n} = {x:.6g} m" for n, x in zip(self.path.names, goal, strict=True))

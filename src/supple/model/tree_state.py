@@ -5,12 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-import numpy as np
-import numpy.typing as npt
-
+from supple.expr.function import Indices
 from supple.model.algebra import Array
-
-Indices = npt.NDArray[np.int_]
 
 
 @dataclass(frozen=True)
@@ -27,4 +23,4 @@ class Tree:
     chains: Sequence[Indices]  # coordinates of every chain; M couples none with another's
 
 
-Solved = tuple[Array, Array]  # accelerations, multipliers
+SolvedPair = tuple[Array, Array]  # accelerations, multipliers

@@ -13,7 +13,7 @@ from supple.robot.mechanism import Mechanism
 from supple.robot.quantity import Value
 from supple.robot.skeleton import PLANES
 from supple.robot.values import Scope
-from supple.robot.yaml_tree import Path_, Tree
+from supple.robot.yaml_tree import FileTree, Path_
 
 # dimensions of a channel, by the unit of its coordinate and the number of derivatives
 LENGTH = ("length", "velocity", "acceleration", "jerk")
@@ -37,7 +37,7 @@ class Setting:
     at_home: PointAtHome | None = None
 
     @property
-    def tree(self) -> Tree:
+    def tree(self) -> FileTree:
         return self.scope.tree
 
     def note(self, path: Path_, text: str) -> None:

@@ -8,7 +8,7 @@ from typing import Literal
 
 from supple.motion.trajectory import Trajectory
 
-Drive = Literal["prescribed", "torque", "controlled"]
+DriveMode = Literal["prescribed", "torque", "controlled"]
 Space = Literal["joints", "platform", "point"]
 
 
@@ -40,9 +40,9 @@ class Motion:
     torques: Trajectory | None  # channels "tau <actuator>"
     loads: Trajectory | None  # channels "<point>.fx" ... "<point>.mz", in base axes
     controller: Controller | None
-    drives: Mapping[str, Drive]  # of every actuator
+    drives: Mapping[str, DriveMode]  # of every actuator
     duration: float
 
-    def driven(self, *drives: Drive) -> list[str]:
+    def driven(self, *drives: DriveMode) -> list[str]:
         """Actuators that are driven in one of these ways."""
         return [name for name, drive in self.drives.items() if drive in drives]

@@ -10,9 +10,10 @@ from numpy.typing import ArrayLike
 
 from supple.errors import SuppleError
 from supple.motion.profiles import quintic, straight
-from supple.motion.sampling import State, distinct, sampled
+from supple.motion.sampling import Samples, distinct, sampled
 from supple.motion.signals import MOST_KNOTS, PER_TURN
-from supple.motion.trajectory import Array, Trajectory
+from supple.motion.trajectory import Trajectory
+from supple.robot.bodies.record import Array
 
 FEWEST = 4  # samples of an interpolated curve
 
@@ -67,7 +68,7 @@ def circle(
     law = _turning(abs(rate), 2 * math.pi * turns, run_up, start)
     c, e1, e2 = (np.asarray(v, dtype=float) for v in (centre, first, second))
 
-    def exact(t: Array) -> State:
+    def exact(t: Array) -> Samples:
         p, w, wd = law(t)
         cos, sin = np.cos(p), np.sin(p)
         along = e2 * cos - e1 * sin

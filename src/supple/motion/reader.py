@@ -12,7 +12,7 @@ from pydantic import ValidationError
 
 from supple.errors import RobotFileError, SuppleError
 from supple.motion.channels import WRENCH, PointAtHome, Setting, hint
-from supple.motion.description import Controller, Drive, Motion, Space
+from supple.motion.description import Controller, DriveMode, Motion, Space
 from supple.motion.paths import interpolated, linear
 from supple.motion.table import Table, read_table
 from supple.motion.trajectory import Trajectory
@@ -25,7 +25,7 @@ from supple.robot.reader import Description
 from supple.robot.skeleton import PLANES
 from supple.robot.structure import structure_problems
 from supple.robot.values import Scope, resolve
-from supple.robot.yaml_tree import Path_, Tree, read_text, read_tree, shown
+from supple.robot.yaml_tree import FileTree, Path_, printable, read_text, read_tree
 
 STILL = 1e-4  # 1/s: a rate so small beside the travel is rounding of the table
 WHAT = {"joints": "actuator", "platform": "platform coordinate", "point": "axis"}
@@ -57,17 +57,17 @@ def read_motion(
         known = ", ".join(written) or "none"
         close = hint(str(motion), written) if written else ""
         did = close if close.startswith("did") else f"it has: {known}; or give a file (.yaml, .csv)"
-        raise SuppleError(f"{description.robot.name} has no motion {shown(str(motion))!r}; {did}")
+        raise SuppleError(f"{description.robot.name} has no motion {printable(str(motion))!r}; {did}")
     if not file.is_file():
-        raise SuppleError(f"{shown(str(file), most=1000)}: there is no such motion file")
+        raise SuppleError(f"{printable(str(file), most=1000)}: there is no such motion file")
     if file.suffix.lower() == ".csv":
         return _table_motion(description, mechanism, file)
     tree, made = _motion_file(description, file)
     return _read(description, mechanism, made, tree, (), file.stem, file.parent, at_home, duration)
 
 
-def _motion_file(description: Description, file: Path) -> tuple[Tree, spec.Motion]:
-    tree = read_tree(read_text(file), shown(str(file), most=1000))
+def _motion_file(description: Description, file: Path) -> tuple[FileTree, spec.Motion]:
+    tree = read_tree(read_text(file), printable(str(file), most=1000))
     if not isinstance(tree.value, dict):
         raise RobotFileError([f"{tree.file}:1: must hold keys such as moves, start and duration"])
     try:
@@ -90,7 +90,7 @@ def _table_motion(description: Description, mechanism: Mechanism, file: Path) ->
     space: Any = "platform" if columns & platform else "joints"
     given = {"space": space, "csv": file.name, "assembly": _noted_assembly(file)}
     written = spec.Motion.model_construct(**{**spec.Motion().__dict__, **given})
-    return _read(description, mechanism, written, Tree(shown(str(file), most=1000), {}), (), file.stem, file.parent)
+    return _read(description, mechanism, written, FileTree(printable(str(file), most=1000), {}), (), file.stem, file.parent)
 
 
 def _noted_assembly(file: Path) -> str | None:
@@ -106,8 +106,8 @@ def read_text_head(file: Path, most: int = 100_000) -> str:
 
 
 def _read(
-    description: Description, mechanism: Mechanism, written: spec.Motion, tree: Tree, path: Path_, name: str, folder: Path,
-    at_home: PointAtHome | None = None, asked: float | None = None,
+    description: Description, mechanism: Mechanism, written: spec.Motion, tree: FileTree, path: Path_, name: str,
+    folder: Path, at_home: PointAtHome | None = None, asked: float | None = None,
 ) -> Motion:  # fmt: skip
     robot = description.robot
     legs = {template: leg.count for template, leg in robot.legs.items()}
@@ -349,7 +349,7 @@ class _Reader:
 
     # Who drives what -----------------------------------------------------------------------------------------------
 
-    def drives(self, path: Trajectory | None, torques: Trajectory | None) -> dict[str, Drive]:
+    def drives(self, path: Trajectory | None, torques: Trajectory | None) -> dict[str, DriveMode]:
         """How each actuator is driven: as written, else by torque if it has one, else controlled or prescribed."""
         pushed = {n.removeprefix("tau ") for n in torques.names} if torques is not None else set()
         moved = set(path.names) if path is not None and self.space == "joints" else set()
@@ -357,15 +357,15 @@ class _Reader:
         for name in self.actuators:
             follows = "controlled" if self.written.controller is not None else "prescribed"
             idle = self.written.controller is None and (path is None or self.replayed)
-            free: Drive = "torque" if idle or (name in pushed and name not in moved) else follows  # type: ignore[assignment]
+            free: DriveMode = "torque" if idle or (name in pushed and name not in moved) else follows  # type: ignore[assignment]
             chosen.setdefault(name, free)
             if chosen[name] == "prescribed" and name in pushed:
                 self.note(f"the motion of {name} is prescribed, so it cannot have a torque; remove one", "torques")
         return {name: chosen[name] for name in self.actuators}
 
-    def written_drives(self, moved: set[str]) -> dict[str, Drive]:
+    def written_drives(self, moved: set[str]) -> dict[str, DriveMode]:
         """Drives as the file names them."""
-        chosen: dict[str, Drive] = {}
+        chosen: dict[str, DriveMode] = {}
         for key, drive in self.written.drive.items():
             for name in self.setting.expanded(key, self.actuators, "actuator", (*self.path, "drive", key)):
                 chosen[name] = drive

@@ -7,16 +7,17 @@ from collections.abc import Callable, Sequence
 import numpy as np
 from numpy.typing import ArrayLike
 
-from supple.motion.trajectory import Array, Trajectory
+from supple.motion.trajectory import Trajectory
+from supple.robot.bodies.record import Array
 
 ACCELERATION = 5e-7  # error of the second derivative, relative to its scale
 ROUNDS = 12
 
-State = tuple[Array, Array, Array]  # values, rates, second derivatives, each (times, channels)
+Samples = tuple[Array, Array, Array]  # values, rates, second derivatives, each (times, channels)
 
 
 def sampled(
-    names: Sequence[str], exact: Callable[[Array], State], times: Array, scale: Callable[[Array], Array]
+    names: Sequence[str], exact: Callable[[Array], Samples], times: Array, scale: Callable[[Array], Array]
 ) -> Trajectory:
     """The function as quintic pieces, halved where the second derivative is off in a piece's middle.
 

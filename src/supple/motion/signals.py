@@ -8,8 +8,9 @@ from collections.abc import Callable
 import numpy as np
 
 from supple.errors import SuppleError
-from supple.motion.sampling import State, distinct, sampled
-from supple.motion.trajectory import POWERS, Array, Trajectory
+from supple.motion.sampling import Samples, distinct, sampled
+from supple.motion.trajectory import POWERS, Trajectory
+from supple.robot.bodies.record import Array
 
 PER_TURN = 48  # knots of a sine's period: its accelerations then err by 1.5e-7 of their peak
 MOST_KNOTS = 2_000_000
@@ -26,7 +27,7 @@ def sine(
 ) -> Trajectory:
     """offset + amplitude sin(2 pi frequency t + phase), swelling and dying away smoothly within `fade` seconds."""
 
-    def angle(t: Array) -> State:
+    def angle(t: Array) -> Samples:
         w = 2 * math.pi * frequency
         return w * t + phase, np.full_like(t, w), np.zeros_like(t)
 
@@ -50,7 +51,7 @@ def sweep(
     if law == "log" and abs(growth) > 1e-9:
         k = growth / duration
 
-        def angle(t: Array) -> State:
+        def angle(t: Array) -> Samples:
             w = 2 * math.pi * first * np.exp(k * t)
             return (w - 2 * math.pi * first) / k + phase, w, w * k
 
@@ -61,7 +62,7 @@ def sweep(
     else:
         rise = (last - first) / duration
 
-        def angle(t: Array) -> State:
+        def angle(t: Array) -> Samples:
             w = 2 * math.pi * (first + rise * t)
             return 2 * math.pi * t * (first + rise * t / 2) + phase, w, np.full_like(t, 2 * math.pi * rise)
 
@@ -153,7 +154,7 @@ def _spaced(at: Callable[[Array], Array], turns: float) -> Array:
 
 
 def _wave(
-    amplitude: float, angle: Callable[[Array], State], times: Array, duration: float, offset: float, fade: float
+    amplitude: float, angle: Callable[[Array], Samples], times: Array, duration: float, offset: float, fade: float
 ) -> Trajectory:
     """offset + amplitude * envelope * sin(angle), exact in value, rate and second derivative at its knots."""
     if 2 * fade > duration * (1 + 1e-12):
@@ -162,7 +163,7 @@ def _wave(
     if fade > 0:
         times = distinct([*times, fade, duration - fade])
 
-    def exact(t: Array) -> State:
+    def exact(t: Array) -> Samples:
         p, w, wd = angle(t)
         x, xd, xdd = np.sin(p), w * np.cos(p), wd * np.cos(p) - w * w * np.sin(p)
         e, ed, edd = _envelope(t, duration, fade)
@@ -173,7 +174,7 @@ def _wave(
     return sampled(CHANNEL, exact, times, lambda t: abs(amplitude) * angle(t)[1][:, None] ** 2)
 
 
-def _envelope(t: Array, duration: float, fade: float) -> State:
+def _envelope(t: Array, duration: float, fade: float) -> Samples:
     """Quintic rise from 0 to 1 within `fade` and the same fall at the end; 1 throughout without a fade."""
     if fade <= 0:
         return np.ones_like(t), np.zeros_like(t), np.zeros_like(t)

@@ -16,12 +16,12 @@ import numpy as np
 
 from supple.errors import RobotFileError
 from supple.motion.channels import hint
-from supple.motion.trajectory import Array
+from supple.robot.bodies.record import Array
 from supple.robot.fields import Q
 from supple.robot.named_files import file_fault
 from supple.robot.quantity import QuantityError, evaluate, parse
-from supple.robot.values import check
-from supple.robot.yaml_tree import shown
+from supple.robot.values import check_value
+from supple.robot.yaml_tree import printable
 
 MOST_PROBLEMS = 20
 TIME = "t"
@@ -45,7 +45,7 @@ class Table:
 
 def read_table(path: Path, dimensions: Mapping[str, str], robot: str) -> Table:
     """The table of a CSV file, whose columns must be t and names in `dimensions` (name -> dimension)."""
-    file = shown(str(path), most=1000)
+    file = printable(str(path), most=1000)
     rows = _rows(path, file)
     result = any(_RESULT.match(text) for text in rows[0][1])
     if result:
@@ -133,7 +133,7 @@ def _scale(unit: str | None, dimension: str, where: str, problems: list[str]) ->
         problems.append(f"{where}: its unit is not known; write it in brackets, such as [mm] or [N m]")
         return 1.0
     try:
-        check(value, Q(dimension))
+        check_value(value, Q(dimension))
         return float(value.number)
     except (QuantityError, TypeError, OverflowError) as error:
         problems.append(f"{where}: its unit {error}")
@@ -156,7 +156,7 @@ def _numbers(rows: list[tuple[int, list[str]]], names: list[str], file: str) -> 
             data[k, j] = x = _number(text)
             if not math.isfinite(x):
                 what = "is missing" if not text.strip() else "is not a finite number"
-                problems.append(f"{file}:{line}: column {j + 1} ({shown(names[j])}): {what}")
+                problems.append(f"{file}:{line}: column {j + 1} ({printable(names[j])}): {what}")
         if len(problems) >= MOST_PROBLEMS:
             break
     if problems:

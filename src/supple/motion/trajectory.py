@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from supple.errors import SuppleError
+from supple.robot.bodies.record import Array
 
-Array = NDArray[Any]
 POWERS = 6
 TIME_TOLERANCE = 1e-12  # s, relative to the duration
 
@@ -135,7 +134,8 @@ class Trajectory:
         p, v, a = (np.asarray(w, dtype=float).reshape(shape) for w in (x, xd, xdd))
         if t.size > 1 and not (np.diff(t) > 0).all():
             raise SuppleError("the times of a trajectory must increase")
-        return cls(tuple(names), t, quintic((p[:-1], v[:-1], a[:-1]), (p[1:], v[1:], a[1:]), np.diff(t)[:, None]), breaks)  # type: ignore[arg-type]
+        pieces = quintic_coefficients((p[:-1], v[:-1], a[:-1]), (p[1:], v[1:], a[1:]), np.diff(t)[:, None])
+        return cls(tuple(names), t, pieces, np.asarray(breaks, dtype=float))
 
     @classmethod
     def held(cls, names: Sequence[str], values: ArrayLike, duration: float) -> Trajectory:
@@ -183,7 +183,7 @@ class Trajectory:
         return cls(names, knots, np.concatenate([p.coefficients for p in spread], axis=1), np.concatenate(breaks))
 
 
-def quintic(first: tuple[Array, Array, Array], last: tuple[Array, Array, Array], duration: ArrayLike) -> Array:
+def quintic_coefficients(first: tuple[Array, Array, Array], last: tuple[Array, Array, Array], duration: ArrayLike) -> Array:
     """Coefficients (..., 6) of the quintic with given values, rates and accelerations at both ends."""
     (x0, v0, a0), (x1, v1, a1) = first, last
     h = np.asarray(duration, dtype=float)

@@ -13,7 +13,8 @@ from supple.errors import RobotFileError
 from supple.robot import description as spec
 from supple.robot.bodies.record import eye, fixed_marker, is_zero, zeros
 from supple.robot.entries import Entry, EntryError, entries, resolved
-from supple.robot.geometry import direction, point, quaternion, turns
+from supple.robot.fields import AXES
+from supple.robot.geometry import direction, point, quaternion_of, turns
 from supple.robot.joint_units import unit_faults
 from supple.robot.joints import joint_of
 from supple.robot.link_bodies import LinkBodies
@@ -170,7 +171,7 @@ class _Assembly:
                 R[:, k] = direction(letter)
             anchor = Anchor(anchor.frame, fixed_marker(zeros(3), R))
         else:
-            self.orientation = quaternion(turns(entry.part.rotate))
+            self.orientation = quaternion_of(turns(entry.part.rotate))
         pieces = self.bodies.pieces(entry.part.body, self.skeleton.normal_at(anchor), floating=True)
         self.platform = self.skeleton.add_frame(
             "platform",
@@ -214,7 +215,7 @@ class _Assembly:
         forbidden = FORBIDDEN[joint]
         axes = self.skeleton.planar_axes(self.skeleton.normal_at(first))
         if axes is not None:
-            kept = {spec.AXES.index(a) for a in axes}
+            kept = {AXES.index(a) for a in axes}
             forbidden = tuple(k for k in forbidden if k in kept)
         return Closure(entry.name, part.joint, first, second, forbidden)
 

@@ -8,18 +8,18 @@ from typing import Annotated, Any, Literal
 import numpy as np
 from pydantic import Field, StringConstraints
 
-from supple.robot.fields import Direction, Length, Model, Name, Q, Ratio, Size, Vector, one_of
+from supple.robot.fields import Direction, FileRecord, Length, Name, Q, Ratio, Size, Vector, one_of
 from supple.robot.physical import FURTHEST_TIED, inertia_fault, mass_fault
 
 
-class Rayleigh(Model):
+class Rayleigh(FileRecord):
     """D = alpha M + beta K."""
 
     alpha: Annotated[Any, Q("rate", least=0)] = 0
     beta: Annotated[Any, Q("time", least=0)] = 0
 
 
-class Damping(Model):
+class Damping(FileRecord):
     """rayleigh: D = alpha M + beta K; modal: ratio of every mode of the body clamped at its origin;
     structural: loss factor eta of K (1 + j eta), twice the modal ratio."""
 
@@ -29,7 +29,7 @@ class Damping(Model):
     _one = one_of("rayleigh", "modal", "structural")
 
 
-class Inertia(Model):
+class Inertia(FileRecord):
     """Entries of the inertia matrix (xy is the matrix entry, the negative of the product of inertia)."""
 
     xx: Annotated[Any, Q("inertia", least=0)] = 0
@@ -46,7 +46,7 @@ class Inertia(Model):
         )
 
 
-class Rigid(Model):
+class Rigid(FileRecord):
     """A rigid body: centre and inertia about it, or first moments and inertia about the link's origin.
 
     Inertia that no body has is refused, unless `unphysical: allowed` says that it is meant."""
@@ -98,7 +98,7 @@ def _inertia_faults(part: Any, numbers: Any, key: str, centre: list[Any]) -> lis
     return [((key,), fault)] if fault is not None else []
 
 
-class Selection(Model):
+class Selection(FileRecord):
     """Which modes are kept: how many, all up to a frequency, or enough for a part of the effective mass."""
 
     modes: Annotated[Any, Q("number", least=0, most=500, whole=True)] | None = None
@@ -107,7 +107,7 @@ class Selection(Model):
     _one = one_of("modes", "up_to", "effective_mass")
 
 
-class Reduction(Model):
+class Reduction(FileRecord):
     """How a flexible body is described by few coordinates.
 
     free_free: modes of the free body; clamped_free: modes of the body held at its root; craig_bampton: motions of its
@@ -120,7 +120,7 @@ class Reduction(Model):
     _one = one_of("free_free", "clamped_free", "craig_bampton", "static")
 
 
-class Beam(Model):
+class Beam(FileRecord):
     """A beam from the link's origin (or `start`) along `axis`; elements: 0 makes it rigid."""
 
     length: Size
@@ -140,7 +140,7 @@ Place2 = Annotated[list[Length], Field(min_length=2, max_length=2)]
 FileName = Annotated[str, StringConstraints(min_length=1, max_length=500)]
 
 
-class PointMass(Model):
+class PointMass(FileRecord):
     """A mass tied rigidly to the nearest point of the body, with the inertia about its own centre."""
 
     mass: Annotated[Any, Q("mass", least=0)]
@@ -155,7 +155,7 @@ class PointMass(Model):
         return [(("at",), fault)] if fault is not None else _inertia_faults(self, numbers, "inertia", [0, 0, 0])
 
 
-class Stiffener(Model):
+class Stiffener(FileRecord):
     """A beam on the plate, from one point to another; y of its section lies across it in the plane.
 
     Its section's centre is `offset` above the middle plane."""
@@ -167,7 +167,7 @@ class Stiffener(Model):
     offset: Length = 0
 
 
-class PlateAttachment(Model):
+class PlateAttachment(FileRecord):
     """A place on a plate: a point, an edge that is tied to something rigid, or so the edge of the hole around a point."""
 
     at: Place2 | None = None
@@ -176,7 +176,7 @@ class PlateAttachment(Model):
     _one = one_of("at", "edge", "hole")
 
 
-class Round(Model):
+class Round(FileRecord):
     """A circle."""
 
     centre: Place2
@@ -186,7 +186,7 @@ class Round(Model):
 Corners = Annotated[list[Place2], Field(min_length=3, max_length=200)]
 
 
-class Patch(Model):
+class Patch(FileRecord):
     """A part of a plate, within corners or a circle, of another thickness; its middle plane is `offset` higher."""
 
     corners: Corners | None = None
@@ -196,7 +196,7 @@ class Patch(Model):
     _one = one_of("corners", "circle")
 
 
-class Plate(Model):
+class Plate(FileRecord):
     """A flat plate in the x-y plane of its frame: corners, a circle, or a mesh file of triangles.
 
     It is stiff in its plane unless in_plane: true, which eccentric stiffeners and patches need."""
@@ -223,7 +223,7 @@ class Plate(Model):
     _one = one_of("corners", "circle", "mesh")
 
 
-class Nodes(Model):
+class Nodes(FileRecord):
     """Which nodes: by their numbers, in a box, on a plane, or within a radius of a point."""
 
     nodes: Annotated[list[Annotated[int, Field(ge=0)]], Field(min_length=1, max_length=20000)] | None = None
@@ -243,7 +243,7 @@ class Nodes(Model):
         return None
 
 
-class FiniteElements(Model):
+class FiniteElements(FileRecord):
     """A body from a finite-element program: matrices, modes or a mesh in files named relative to the robot file.
 
     Places of attachments and masses are those of the file's nodes, in metres; the body's frame is at `origin` of them."""
@@ -263,7 +263,7 @@ class FiniteElements(Model):
     stiffening: Literal["second_order", "none"] | None = None
 
 
-class Body(Model):
+class Body(FileRecord):
     rigid: Rigid | None = None
     beam: Beam | None = None
     plate: Plate | None = None

@@ -19,12 +19,12 @@ from supple.robot.body_entries import Rigid as Rigid
 from supple.robot.fields import (
     Angle,
     Direction,
+    FileRecord,
     Identifier,
     Length,
-    Model,
     Name,
+    NameInFile,
     Q,
-    Reference,
     Rotation,
     Size,
     Vector,
@@ -33,32 +33,32 @@ from supple.robot.fields import (
 from supple.robot.motions import Motion
 
 
-class Parameter(Model):
+class Parameter(FileRecord):
     """A named parameter with its default and what it stands for."""
 
     value: Annotated[Any, Q("any")]
     about: str = ""
 
 
-class Material(Model):
+class Material(FileRecord):
     E: Annotated[Any, Q("pressure", above=0)]
     rho: Annotated[Any, Q("density", above=0)]
     nu: Annotated[Any, Q("number", above=-1, below=0.5)] = "0.3"
     G: Annotated[Any, Q("pressure", above=0)] | None = None
 
 
-class Rectangle(Model):
+class Rectangle(FileRecord):
     """Sizes along the beam's own y and z axes."""
 
     y: Size
     z: Size
 
 
-class Circle(Model):
+class Circle(FileRecord):
     diameter: Size
 
 
-class Tube(Model):
+class Tube(FileRecord):
     diameter: Size
     wall: Size
 
@@ -66,7 +66,7 @@ class Tube(Model):
         return _thicker(numbers.wall, numbers.diameter)
 
 
-class Box(Model):
+class Box(FileRecord):
     y: Size
     z: Size
     wall: Size
@@ -80,7 +80,7 @@ def _thicker(wall: Any, size: Any) -> str | None:
     return "the wall must be thinner than half the outer size" if known and not 2 * wall < size else None
 
 
-class Properties(Model):
+class Properties(FileRecord):
     """A section by numbers: Iz bends the beam in its x-y plane, Iy in its x-z plane, J twists it."""
 
     area: Annotated[Any, Q("area", above=0)]
@@ -91,7 +91,7 @@ class Properties(Model):
     kz: Annotated[Any, Q("number", above=0, most=1)] = "5/6"
 
 
-class Section(Model):
+class Section(FileRecord):
     rectangle: Rectangle | None = None
     circle: Circle | None = None
     tube: Tube | None = None
@@ -104,10 +104,9 @@ Stiffness = Annotated[Any, Q("translational stiffness", above=0)]
 TurningStiffness = Annotated[Any, Q("rotational stiffness", above=0)]
 Damper = Annotated[Any, Q("translational damping", least=0)]
 TurningDamper = Annotated[Any, Q("rotational damping", least=0)]
-AXES = ("x", "y", "z", "rx", "ry", "rz")
 
 
-class Spring(Model):
+class Spring(FileRecord):
     """Elastic joint: stiffness along and about the joint's axes (N/m and N m/rad). Axes not given are rigid.
 
     `matrix` gives a full symmetric matrix for the axes listed in `axes` (all six if not given)."""
@@ -122,7 +121,7 @@ class Spring(Model):
     matrix: list[list[Annotated[Any, Q("any")]]] | None = None
 
 
-class JointDamping(Model):
+class JointDamping(FileRecord):
     """Damping of an elastic joint, per axis (N s/m and N m s/rad) or as a matrix like the stiffness."""
 
     x: Damper | None = None
@@ -134,7 +133,7 @@ class JointDamping(Model):
     matrix: list[list[Annotated[Any, Q("any")]]] | None = None
 
 
-class Friction(Model):
+class Friction(FileRecord):
     """viscous * v + coulomb * v / sqrt(v^2 + width^2); width 0 is the sharp sign function."""
 
     viscous: Annotated[Any, Q("translational damping or rotational damping", least=0)] = 0
@@ -166,13 +165,13 @@ ClosureType = Literal[
 ]
 
 
-class Link(Model):
+class Link(FileRecord):
     """A body frame and the joint that moves it.
 
     Khalil-Kleinfinger row: a, mu, sigma (0 revolute, 1 prismatic, 2 fixed), gamma, b, alpha, d, theta, r.
     Plain frame: parent, at, rotate, joint, axis. The joint's coordinates are named by q."""
 
-    a: Reference | None = None
+    a: NameInFile | None = None
     mu: Literal[0, 1] | None = None
     sigma: Literal[0, 1, 2] | None = None
     gamma: Angle | None = None
@@ -182,7 +181,7 @@ class Link(Model):
     theta: Angle | None = None
     r: Length | None = None
 
-    parent: Reference | None = None
+    parent: NameInFile | None = None
     at: Vector | None = None
     rotate: list[Rotation] | Rotation | None = None
     joint: JointType | None = None
@@ -197,16 +196,16 @@ class Link(Model):
     _one = one_of("a", "parent")
 
 
-class Anchor(Model):
+class Anchor(FileRecord):
     """A frame fixed to a link; the closing joint's axis is this frame's z axis."""
 
-    link: Reference
+    link: NameInFile
     at: Vector | None = None
     rotate: list[Rotation] | Rotation | None = None
     on: Name | None = None
 
 
-class Closure(Model):
+class Closure(FileRecord):
     """The joint that closes a loop between two links."""
 
     joint: ClosureType
@@ -216,15 +215,15 @@ class Closure(Model):
     damping: JointDamping | None = None
 
 
-class Point(Model):
+class Point(FileRecord):
     """A named point to observe or to load."""
 
-    link: Reference
+    link: NameInFile
     at: Vector | None = None
     on: Name | None = None
 
 
-class Leg(Model):
+class Leg(FileRecord):
     """A template used `count` times: links leg1/..., leg2/...; values may use i (1..n), n, and `vary`."""
 
     count: Annotated[int, Field(ge=1, le=64)]
@@ -235,7 +234,7 @@ class Leg(Model):
     points: dict[Name, Point] = {}
 
 
-class Platform(Model):
+class Platform(FileRecord):
     """The moving platform; `at` and `rotate` say where it is when the robot is assembled."""
 
     body: Name | Body
@@ -243,7 +242,7 @@ class Platform(Model):
     rotate: list[Rotation] | Rotation | None = None
 
 
-class RobotFile(Model):
+class RobotFile(FileRecord):
     """A whole robot file."""
 
     name: Annotated[str, StringConstraints(max_length=80)] = ""
@@ -264,6 +263,6 @@ class RobotFile(Model):
     closures: dict[Name, Closure] = {}
     actuators: dict[Name, Actuator] = {}
     points: dict[Name, Point] = {}
-    assembly: dict[Name, dict[Reference, Annotated[Any, Q("angle or length")]]] = {}
-    home: dict[Reference, Annotated[Any, Q("angle or length")]] = {}
+    assembly: dict[Name, dict[NameInFile, Annotated[Any, Q("angle or length")]]] = {}
+    home: dict[NameInFile, Annotated[Any, Q("angle or length")]] = {}
     motions: dict[Name, Motion] = {}

@@ -57,11 +57,12 @@ Vector = Annotated[list[Length], Field(min_length=3, max_length=3)]
 Direction = Literal["x", "y", "z", "-x", "-y", "-z"] | Annotated[list[Number], Field(min_length=3, max_length=3)]
 Name = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_][A-Za-z0-9_.\-]{0,63}$")]
 Identifier = Annotated[str, StringConstraints(pattern=r"^[A-Za-z_][A-Za-z0-9_]{0,63}$")]
-Reference = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_][A-Za-z0-9_.\-/]{0,129}$")]
+AXES = ("x", "y", "z", "rx", "ry", "rz")  # of motions and what resists them
+NameInFile = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_][A-Za-z0-9_.\-/]{0,129}$")]
 Rotation = dict[Literal["x", "y", "z"], Angle]
 
 
-class Model(BaseModel):
+class FileRecord(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True, validate_default=True)
 
     def relation(self, numbers: Any) -> str | None:

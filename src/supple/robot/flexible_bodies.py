@@ -28,7 +28,7 @@ from supple.robot.finite_elements.model import (
     hat_rows,
     rigid_body_of,
     rigid_inertia,
-    shifted,
+    seen_from,
     site_marker,
     with_masses,
 )
@@ -206,7 +206,7 @@ class FlexibleBodies:
         nodal = self.nodal(given, path)
         model = fe_model(nodal, [_attachment(nodal, n, a) for n, a in given.attachments.items()])
         model = with_masses(model, [self.tied_mass(model, m) for m in given.masses])
-        model = shifted(model, _frame_origin(model, given.origin))
+        model = seen_from(model, _frame_origin(model, given.origin))
         root = _root(model, given.root, floating)
         method, selection = _reduction(given.reduction, floating)
         if nodal.modes is not None and method != "free_free":

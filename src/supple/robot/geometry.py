@@ -22,11 +22,11 @@ def snapped(x: float) -> Any:
     return x
 
 
-def cosine(x: Any) -> Any:
+def exact_cosine(x: Any) -> Any:
     return snapped(math.cos(x)) if isinstance(x, (int, float, Fraction)) else x.cos()
 
 
-def sine(x: Any) -> Any:
+def exact_sine(x: Any) -> Any:
     return snapped(math.sin(x)) if isinstance(x, (int, float, Fraction)) else x.sin()
 
 
@@ -35,8 +35,8 @@ def turn(axis: str, angle: Any) -> Array:
     i = "xyz".index(axis)
     j, k = (i + 1) % 3, (i + 2) % 3
     R = eye()
-    R[j, j] = R[k, k] = cosine(angle)
-    R[k, j] = sine(angle)
+    R[j, j] = R[k, k] = exact_cosine(angle)
+    R[k, j] = exact_sine(angle)
     R[j, k] = -R[k, j]
     return R
 
@@ -100,7 +100,7 @@ def khalil_kleinfinger(gamma: Any, b: Any, alpha: Any, d: Any, theta: Any, r: An
     return tilt @ turn("z", theta), p
 
 
-def quaternion(R: Array) -> Array:
+def quaternion_of(R: Array) -> Array:
     """Unit quaternion (w, x, y, z) of a rotation matrix of numbers."""
     m = R.astype(float)
     candidates = np.array(

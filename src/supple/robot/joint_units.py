@@ -10,6 +10,7 @@ from typing import Any
 
 from supple.robot import description as spec
 from supple.robot.entries import Entry, entries
+from supple.robot.fields import AXES
 from supple.robot.joints import joint_of
 from supple.robot.quantity import DIMENSIONS, NONE, Quantity, QuantityError, Value, evaluate
 from supple.robot.reader import Description
@@ -98,7 +99,7 @@ def _matrices(description: Description, entry: Entry, written: Any) -> Iterator[
     spring = written.stiffness
     if spring is None or (spring.axes is None and description.robot.space == "planar"):
         return
-    axes, known = spring.axes or spec.AXES, _known(description, entry)
+    axes, known = spring.axes or AXES, _known(description, entry)
     for key, kinds in MATRICES.items():
         part = getattr(written, key)
         for i, row in enumerate(part.matrix if part is not None and part.matrix is not None else ()):

@@ -8,7 +8,7 @@ from supple.robot import description as spec
 from supple.robot.bodies.record import Array
 from supple.robot.entries import Entry, EntryError
 from supple.robot.geometry import direction, khalil_kleinfinger, point, turns
-from supple.robot.mechanism import Motion
+from supple.robot.mechanism import JointMotion
 
 _ROW = ("mu", "sigma", "gamma", "b", "alpha", "d", "theta", "r")
 _PLAIN = ("at", "rotate", "joint", "axis")
@@ -20,7 +20,7 @@ class Joint:
 
     R: Array
     p: Array
-    steps: tuple[tuple[Motion, Array], ...]  # none for a fixed joint
+    steps: tuple[tuple[JointMotion, Array], ...]  # none for a fixed joint
     names: tuple[str, ...]  # one coordinate per step
 
 
@@ -57,7 +57,7 @@ def _plain(link: spec.Link) -> tuple[str, list[Array], Array, Array]:
     return motion, axes, turns(link.rotate), point(link.at)
 
 
-def _steps(motion: str, axes: list[Array]) -> tuple[tuple[Motion, Array], ...]:
+def _steps(motion: str, axes: list[Array]) -> tuple[tuple[JointMotion, Array], ...]:
     """A joint as a chain of elementary motions."""
     match motion:
         case "fixed":

@@ -8,7 +8,7 @@ from typing import Any, Literal
 from supple.robot.bodies.record import Array, Body, Marker
 
 Kind = Literal["active", "passive", "elastic", "platform"]
-Motion = Literal["fixed", "revolute", "prismatic", "spherical"]
+JointMotion = Literal["fixed", "revolute", "prismatic", "spherical"]
 # What a frame is to its link: its own frame; a frame between the motions of its joint; a slide that lets the platform float;
 # the far side of its joint's spring; a further segment of its beam; a rigid arm on it; a node of it (see `simplify.opened`)
 Role = Literal["link", "joint", "slide", "spring", "segment", "arm", "node"]
@@ -48,7 +48,7 @@ class Frame:
     name: str
     parent: int  # -1: the base
     marker: Marker  # on the parent's body
-    motion: Motion
+    motion: JointMotion
     axis: Array
     body: Body
     q: slice  # its joint's position numbers in q

@@ -8,7 +8,7 @@ from pydantic import Field, StringConstraints
 from pydantic import model_validator as _model_validator
 from pydantic_core import PydanticCustomError
 
-from supple.robot.fields import Angle, Direction, Model, Name, Number, Q, Reference, one_of
+from supple.robot.fields import Angle, Direction, FileRecord, Name, NameInFile, Number, Q, one_of
 
 Time = Annotated[Any, Q("time", least=0)]
 Span = Annotated[Any, Q("time", above=0)]
@@ -18,13 +18,13 @@ Any_ = Annotated[Any, Q("any")]  # its dimension follows from the channel and is
 Speed = Annotated[Any, Q("velocity or rate", above=0)]
 Acceleration = Annotated[Any, Q("acceleration or angular acceleration", above=0)]
 Jerk = Annotated[Any, Q("jerk or angular jerk", above=0)]
-Pose = dict[Reference, Position]
+Pose = dict[NameInFile, Position]
 
 
 # Signals --------------------------------------------------------------------------------------------------------------
 
 
-class Sine(Model):
+class Sine(FileRecord):
     """offset + amplitude * sin(2 pi frequency t + phase); `fade` swells and dies away smoothly within this time."""
 
     amplitude: Any_
@@ -34,7 +34,7 @@ class Sine(Model):
     fade: Time = 0
 
 
-class Sweep(Model):
+class Sweep(FileRecord):
     """A sine whose frequency runs from `first` to `last` over the motion, linearly or logarithmically."""
 
     amplitude: Any_
@@ -45,12 +45,12 @@ class Sweep(Model):
     fade: Time = 0
 
 
-class Step(Model):
+class Step(FileRecord):
     height: Any_
     at: Time = 0
 
 
-class Ramp(Model):
+class Ramp(FileRecord):
     """From `first` at the time `begin` to `last` at the time `end`, held before and after."""
 
     first: Any_ = 0
@@ -66,7 +66,7 @@ class Ramp(Model):
         )
 
 
-class Impulse(Model):
+class Impulse(FileRecord):
     """A half-sine of this duration; `area` is its integral over time (N s), or give its `peak`."""
 
     area: Any_ | None = None
@@ -76,7 +76,7 @@ class Impulse(Model):
     _one = one_of("area", "peak")
 
 
-class Square(Model):
+class Square(FileRecord):
     """`high` during the first `duty` part of every period, then `low`."""
 
     high: Any_
@@ -86,7 +86,7 @@ class Square(Model):
     at: Time = 0
 
 
-class Signal(Model):
+class Signal(FileRecord):
     constant: Any_ | None = None
     sine: Sine | None = None
     sweep: Sweep | None = None
@@ -103,15 +103,15 @@ SignalOrNumber = Signal | Any_
 # Paths ----------------------------------------------------------------------------------------------------------------
 
 
-class Limits(Model):
+class Limits(FileRecord):
     """Most speed, acceleration and jerk of any channel, or of each by its name."""
 
-    speed: Speed | dict[Reference, Speed] | None = None
-    acceleration: Acceleration | dict[Reference, Acceleration] | None = None
-    jerk: Jerk | dict[Reference, Jerk] | None = None
+    speed: Speed | dict[NameInFile, Speed] | None = None
+    acceleration: Acceleration | dict[NameInFile, Acceleration] | None = None
+    jerk: Jerk | dict[NameInFile, Jerk] | None = None
 
 
-class Move(Model):
+class Move(FileRecord):
     """A straight move from rest to rest, `to` a place or `by` so much, in a duration or within limits; or a `rest`."""
 
     to: Pose | None = None
@@ -133,12 +133,12 @@ class Move(Model):
         return self
 
 
-class Waypoint(Model):
+class Waypoint(FileRecord):
     time: Time
     to: Pose
 
 
-class Circle(Model):
+class Circle(FileRecord):
     """A circle from rest to rest: quick after `run_up` seconds, slowing down as long before its end.
 
     It lies across `axis` (spatial) or in the `plane` of two channels, and starts at the angle `start` from the first of
@@ -149,17 +149,17 @@ class Circle(Model):
     speed: Speed | None = None
     period: Span | None = None
     axis: Direction | None = None
-    plane: Annotated[list[Reference], Field(min_length=2, max_length=2)] | None = None
+    plane: Annotated[list[NameInFile], Field(min_length=2, max_length=2)] | None = None
     turns: Number = 1
     start: Angle = 0
     run_up: Span | None = None
     _one = one_of("speed", "period")
 
 
-class PointSpace(Model):
+class PointSpace(FileRecord):
     """The named point that follows the path."""
 
-    point: Reference
+    point: NameInFile
 
 
 # Control --------------------------------------------------------------------------------------------------------------
@@ -167,41 +167,41 @@ class PointSpace(Model):
 Limit = Annotated[Any, Q("force or torque", above=0)]
 
 
-class Gains(Model):
+class Gains(FileRecord):
     """Gains of a joint controller, one for all actuators or one each; `limit` bounds the force or torque."""
 
     kp: (
         Annotated[Any, Q("translational stiffness or rotational stiffness", least=0)]
-        | dict[Reference, Annotated[Any, Q("translational stiffness or rotational stiffness", least=0)]]
+        | dict[NameInFile, Annotated[Any, Q("translational stiffness or rotational stiffness", least=0)]]
     ) = 0
     kd: (
         Annotated[Any, Q("translational damping or rotational damping", least=0)]
-        | dict[Reference, Annotated[Any, Q("translational damping or rotational damping", least=0)]]
+        | dict[NameInFile, Annotated[Any, Q("translational damping or rotational damping", least=0)]]
     ) = 0
     ki: (
         Annotated[Any, Q("translational stiffness per time or power", least=0)]
-        | dict[Reference, Annotated[Any, Q("translational stiffness per time or power", least=0)]]
+        | dict[NameInFile, Annotated[Any, Q("translational stiffness per time or power", least=0)]]
     ) = 0
-    limit: Limit | dict[Reference, Limit] | None = None
+    limit: Limit | dict[NameInFile, Limit] | None = None
     sample: Time = 0
     delay: Time = 0
 
 
-class ComputedTorque(Model):
+class ComputedTorque(FileRecord):
     """Gains of the error's own dynamics: a = a_path + kd e' + kp e + ki (integral of e)."""
 
     kp: (
         Annotated[Any, Q("angular acceleration", least=0)]
-        | dict[Reference, Annotated[Any, Q("angular acceleration", least=0)]]
+        | dict[NameInFile, Annotated[Any, Q("angular acceleration", least=0)]]
     ) = 0
-    kd: Annotated[Any, Q("rate", least=0)] | dict[Reference, Annotated[Any, Q("rate", least=0)]] = 0
-    ki: Annotated[Any, Q("angular jerk", least=0)] | dict[Reference, Annotated[Any, Q("angular jerk", least=0)]] = 0
-    limit: Limit | dict[Reference, Limit] | None = None
+    kd: Annotated[Any, Q("rate", least=0)] | dict[NameInFile, Annotated[Any, Q("rate", least=0)]] = 0
+    ki: Annotated[Any, Q("angular jerk", least=0)] | dict[NameInFile, Annotated[Any, Q("angular jerk", least=0)]] = 0
+    limit: Limit | dict[NameInFile, Limit] | None = None
     sample: Time = 0
     delay: Time = 0
 
 
-class Controller(Model):
+class Controller(FileRecord):
     pd: Gains | None = None
     pid: Gains | None = None
     computed_torque: ComputedTorque | None = None
@@ -214,24 +214,24 @@ PATHS = ("moves", "waypoints", "circle", "signals", "csv")
 Wrench = dict[Literal["fx", "fy", "fz", "mx", "my", "mz"], SignalOrNumber]
 
 
-class Motion(Model):
+class Motion(FileRecord):
     """What moves the robot: a path of its joints, platform or a point, forces, and who drives each actuator."""
 
     about: str = ""
     space: Literal["joints", "platform"] | PointSpace = "joints"
     assembly: Name | None = None
     start: Pose = {}
-    rates: dict[Reference, Annotated[Any, Q("velocity or rate")]] = {}
+    rates: dict[NameInFile, Annotated[Any, Q("velocity or rate")]] = {}
     moves: Annotated[list[Move], Field(min_length=1)] | None = None
     waypoints: Annotated[list[Waypoint], Field(min_length=2)] | None = None
     through: Literal["spline", "stops"] = "spline"
     circle: Circle | None = None
-    signals: dict[Reference, SignalOrNumber] | None = None
+    signals: dict[NameInFile, SignalOrNumber] | None = None
     csv: Annotated[str, StringConstraints(min_length=1, max_length=500)] | None = None
-    torques: dict[Reference, SignalOrNumber] = {}
-    loads: dict[Reference, Wrench] = {}
+    torques: dict[NameInFile, SignalOrNumber] = {}
+    loads: dict[NameInFile, Wrench] = {}
     controller: Controller | None = None
-    drive: dict[Reference, Literal["prescribed", "torque", "controlled"]] = {}
+    drive: dict[NameInFile, Literal["prescribed", "torque", "controlled"]] = {}
     duration: Span | None = None
     repeat: Annotated[Any, Q("number", least=1, most=1000, whole=True)] = 1
 

@@ -15,7 +15,7 @@ from pathlib import Path
 
 from supple.errors import SuppleError
 
-LARGEST = 200_000_000  # bytes of a file that a robot or motion file names
+LARGEST_FILE = 200_000_000  # bytes of a file that a robot or motion file names
 _TRUSTED: ContextVar[bool] = ContextVar("trusted", default=False)
 _FOLDER: ContextVar[Path | None] = ContextVar("folder", default=None)  # in which files must lie at the moment
 
@@ -44,7 +44,7 @@ def files_below(folder: Path, outside: bool) -> Iterator[None]:
         _FOLDER.reset(token)
 
 
-def checked_file(path: Path, most: int = LARGEST) -> Path:
+def checked_file(path: Path, most: int = LARGEST_FILE) -> Path:
     """The path, if it is a regular file of a size that can be read, and lies where it may."""
     fault = file_fault(path, most)
     if fault is not None:
@@ -52,7 +52,7 @@ def checked_file(path: Path, most: int = LARGEST) -> Path:
     return path
 
 
-def file_fault(path: Path, most: int = LARGEST) -> str | None:
+def file_fault(path: Path, most: int = LARGEST_FILE) -> str | None:
     """Why a file is not read, or None."""
     folder = _FOLDER.get()
     try:

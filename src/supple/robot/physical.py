@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-AXES = ("xx", "yy", "zz")
+MOMENTS = ("xx", "yy", "zz")
 _ROUNDED = 0.01  # of the largest moment: by so much the triangle rule may be broken by values of three digits
 _COMPUTED = 1e-6  # of the largest entry given: by so much a moment may be below zero
 _FURTHEST = 1e6  # m of a body's centre of mass from the link's origin
@@ -35,16 +35,16 @@ def inertia_fault(mass: Any, centre: Sequence[Any], I: Any, given: Sequence[str]
         return "a body without mass has no inertia; give its mass, or write unphysical: allowed"
     if at_origin:
         I = I - mass * (np.eye(3, dtype=int) * sum(x * x for x in centre) - np.outer(centre, centre))  # noqa: E741
-    axes = [k for k, name in enumerate(AXES) if name in given]
+    axes = [k for k, name in enumerate(MOMENTS) if name in given]
     stray = [k for k in range(3) if k not in axes and any(I[k] != 0)]
     if stray and not at_origin:
-        return f"has products of inertia but no {AXES[stray[0]]}; give it, or write unphysical: allowed"
+        return f"has products of inertia but no {MOMENTS[stray[0]]}; give it, or write unphysical: allowed"
     if not axes:
         return None
     moments = np.linalg.eigvalsh(I[np.ix_(axes, axes)].astype(float))
     about = "about the centre of mass"
     if moments[0] < -_COMPUTED * largest:
-        what = "its principal moments" if len(axes) > 1 else f"its moment {AXES[axes[0]]}"
+        what = "its principal moments" if len(axes) > 1 else f"its moment {MOMENTS[axes[0]]}"
         shift = ", once mass times distance squared is taken off," if at_origin else ""
         return f"{what} {about}{shift} {_listed(moments)}; moments of inertia are not negative; {_ADVICE}"
     if len(axes) == 3 and moments[2] > moments[0] + moments[1] + _ROUNDED * moments[2]:

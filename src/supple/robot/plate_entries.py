@@ -27,12 +27,14 @@ from supple.robot.plates.figure import (
 from supple.robot.plates.mesh import TOUCH, checked_corners, mesh_from_file, polygon_mesh, triangle_areas
 from supple.robot.quantity import is_number
 
-Number = Callable[[Any, str], float]
+ReadNumber = Callable[[Any, str], float]
 Faults = list[tuple[tuple[Any, ...], str]]
 _STRETCH = "needs a plate that can stretch; set in_plane: true"
 
 
-def plate_mesh(given: Plate, number: Number, path: Callable[[str], Path]) -> tuple[FigureMesh, tuple[float, float], bool]:
+def plate_mesh(
+    given: Plate, number: ReadNumber, path: Callable[[str], Path]
+) -> tuple[FigureMesh, tuple[float, float], bool]:
     """The first mesh of a plate, its centroid, and whether its triangles are of very different sizes."""
     if _has_figure(given):
         figure = _figure(given, number)
@@ -54,7 +56,7 @@ def _has_figure(given: Plate) -> bool:
     return bool(given.circle or given.holes or given.patches or (given.in_plane and given.stiffeners))
 
 
-def _figure(given: Plate, number: Number) -> Figure:
+def _figure(given: Plate, number: ReadNumber) -> Figure:
     outline = given.circle if given.circle is not None else given.corners
     lines = [tuple(_place(p, number) for p in (rib.start, rib.end)) for rib in given.stiffeners]
     return Figure(
@@ -65,17 +67,17 @@ def _figure(given: Plate, number: Number) -> Figure:
     )
 
 
-def _loop(given: Any, number: Number) -> Loop:
+def _loop(given: Any, number: ReadNumber) -> Loop:
     if isinstance(given, Round):
         return Circle(_place(given.centre, number), number(given.radius, "a radius"))
     return Polygon(checked_corners(_corners(given, number)))
 
 
-def _corners(given: Any, number: Number) -> Array:
+def _corners(given: Any, number: ReadNumber) -> Array:
     return np.array([[number(x, "a corner") for x in corner] for corner in given])
 
 
-def _place(given: Any, number: Number) -> Array:
+def _place(given: Any, number: ReadNumber) -> Array:
     return np.array([number(x, "a place") for x in given])
 
 

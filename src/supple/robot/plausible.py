@@ -18,7 +18,7 @@ class Usual:
 
 
 # Wide enough for foam, rubber, diamond and a study of a nearly rigid robot; a wrong unit misses by a factor of 1000 or more
-USUAL = {
+USUAL_RANGES = {
     "pressure": Usual(1e5, 1e15, "elastic moduli", "Pa", (("GPa", 1e9), ("MPa", 1e6), ("kPa", 1e3)), (1e8, 1e12)),
     "density": Usual(10.0, 3e4, "densities", "kg/m^3", (("g/cm^3", 1e3), ("t/mm^3", 1e12), ("kg/mm^3", 1e9)), (500, 2.5e4)),
     "length": Usual(1e-6, 100.0, "lengths", "m", (("mm", 1e-3), ("um", 1e-6), ("km", 1e3)), (1e-3, 10.0)),
@@ -28,9 +28,9 @@ USUAL = {
 }
 
 
-def remark(number: float, kind: str) -> str | None:
+def unusual(number: float, kind: str) -> str | None:
     """What to say of a value that no robot has; None where it is usual, zero, or of a kind that has no usual size."""
-    usual = USUAL.get(kind)
+    usual = USUAL_RANGES.get(kind)
     size = abs(number)
     if usual is None or size == 0 or usual.least <= size <= usual.most:
         return None

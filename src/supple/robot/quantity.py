@@ -96,7 +96,7 @@ _EXACT = (
     Fraction(-1, 2),
 )  # what sin and cos of right and 60 degree angles stand for
 CONSTANTS: dict[str, Any] = {"pi": math.pi}
-FUNCTIONS = {
+CALLS = {
     "sqrt": math.sqrt,
     "sin": math.sin,
     "cos": math.cos,
@@ -104,7 +104,7 @@ FUNCTIONS = {
     "atan": math.atan,
     "acos": math.acos,
 }
-TAKEN = {*UNITS, *CONSTANTS, *FUNCTIONS}  # names that no parameter may have
+TAKEN = {*UNITS, *CONSTANTS, *CALLS}  # names that no parameter may have
 
 _NUMBER = r"(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?"
 _TOKEN = re.compile(rf"\s*(?:({_NUMBER})|([A-Za-z_]\w*)|(\*\*|[-+*/^()]))", re.ASCII)
@@ -239,7 +239,7 @@ class _Parser:
                 raise QuantityError(f"is out of range: {text}")
             return ("number", _in_range(Fraction(mantissa) * Fraction(10) ** int(exponent or 0)))
         if kind == "name":
-            if text in FUNCTIONS and self.peek()[1] == "(":
+            if text in CALLS and self.peek()[1] == "(":
                 return ("call", text, self.atom())
             return ("name", text)
         if text == "(":
@@ -250,7 +250,7 @@ class _Parser:
         raise QuantityError(f"does not expect {text!r} here" if text else "ends too early")
 
 
-def names(quantity: Quantity) -> set[str]:
+def names_in(quantity: Quantity) -> set[str]:
     """The names a value refers to that are neither units nor constants."""
     found: set[str] = set()
     stack: list[Any] = [quantity.tree]
@@ -279,7 +279,9 @@ def _evaluate(tree: tuple[Any, ...], scope: Mapping[str, Value]) -> Value:
     match tree[0]:
         case "+" | "-":
             if a.dimension is not None and b.dimension is not None and a.dimension != b.dimension:
-                raise QuantityError(f"adds {describe(a.dimension)} and {describe(b.dimension)}; terms need the same units")
+                raise QuantityError(
+                    f"adds {dimension_text(a.dimension)} and {dimension_text(b.dimension)}; terms need the same units"
+                )
             dims = b.dimension if a.dimension is None else a.dimension
             return Value(_in_range(a.number + b.number if tree[0] == "+" else a.number - b.number), dims)
         case "*":
@@ -307,9 +309,9 @@ def _call(name: str, argument: Value) -> Value:
     if _symbolic(argument.number):
         raise QuantityError(f"cannot keep a parameter symbolic inside {name}()")
     if argument.dimension not in (None, NONE) and name != "sqrt":
-        raise QuantityError(f"{name}() needs a plain number or an angle, not {describe(argument.dimension)}")
+        raise QuantityError(f"{name}() needs a plain number or an angle, not {dimension_text(argument.dimension)}")
     try:
-        result: Any = FUNCTIONS[name](argument.number)
+        result: Any = CALLS[name](argument.number)
     except (ValueError, OverflowError) as error:
         raise QuantityError(f"{name}({float(argument.number):g}) has no value") from error
     if name == "sqrt":
@@ -371,7 +373,7 @@ def fits(value: Value, wanted: Dimension) -> bool:
     return value.dimension is None or value.dimension == wanted
 
 
-def describe(dims: Dimension | None) -> str:
+def dimension_text(dims: Dimension | None) -> str:
     """A dimension in words a person writes: m, kg/m^3, N m, ..."""
     if dims is None or dims == NONE:
         return "a plain number or an angle"

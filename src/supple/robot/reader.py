@@ -21,7 +21,7 @@ from supple.robot.quantity import Value
 from supple.robot.references import reference_problems
 from supple.robot.structure import structure_problems, well_formed
 from supple.robot.values import Scope, check_values, parameter_values
-from supple.robot.yaml_tree import Tree, read_text, read_tree, shown
+from supple.robot.yaml_tree import FileTree, printable, read_text, read_tree
 
 
 @dataclass(frozen=True)
@@ -29,7 +29,7 @@ class Source:
     """A robot file as it was read: its records, where each part stands, and its faults of structure."""
 
     robot: RobotFile
-    tree: Tree
+    tree: FileTree
     faults: tuple[str, ...] = ()
     folder: Path | None = None  # in which files that the robot file names are looked for
     outside: bool = False  # whether they may lie outside of it
@@ -42,14 +42,14 @@ class Description:
 
     robot: RobotFile
     parameters: Mapping[str, Value]
-    tree: Tree
+    tree: FileTree
     folder: Path | None = None
     outside: bool = False
 
 
 def read_source(path: Path, *, allow_outside: bool = False) -> Source:
     """The Source of a robot file; `allow_outside`: files that it names may lie outside its folder."""
-    made = parse_robot(read_text(path), shown(str(path), most=1000), path.stem)
+    made = parse_robot(read_text(path), printable(str(path), most=1000), path.stem)
     return replace(made, folder=path.parent, outside=allow_outside or is_outside_allowed())
 
 

@@ -8,7 +8,7 @@ from difflib import get_close_matches
 from typing import Any
 
 from supple.robot.description import Body, Leg, Link, RobotFile
-from supple.robot.yaml_tree import Path_, Tree
+from supple.robot.yaml_tree import FileTree, Path_
 
 BASE = ("base", "0")
 
@@ -22,7 +22,7 @@ class _Place:
     part: Any
 
 
-def reference_problems(robot: RobotFile, tree: Tree, whole: bool) -> list[str]:
+def reference_problems(robot: RobotFile, tree: FileTree, whole: bool) -> list[str]:
     """What refers to nothing, hangs on nothing, or is used by nothing (if the file is `whole`)."""
     made = _References(robot, tree, whole)
     made.check_bodies()
@@ -34,7 +34,7 @@ def reference_problems(robot: RobotFile, tree: Tree, whole: bool) -> list[str]:
 
 
 class _References:
-    def __init__(self, robot: RobotFile, tree: Tree, whole: bool) -> None:
+    def __init__(self, robot: RobotFile, tree: FileTree, whole: bool) -> None:
         self.robot = robot
         self.hidden = not whole and _misspelt(tree.value)
         self.tree = tree

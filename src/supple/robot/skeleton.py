@@ -25,7 +25,7 @@ from supple.robot.entries import Entry, EntryError
 from supple.robot.flexible_bodies import Shape
 from supple.robot.geometry import direction, snapped
 from supple.robot.link_bodies import Piece
-from supple.robot.mechanism import Anchor, Coordinate, Frame, Kind, Motion, Role
+from supple.robot.mechanism import Anchor, Coordinate, Frame, JointMotion, Kind, Role
 
 PLANES = {"xy": ("x", "y", "z"), "xz": ("x", "z", "-y"), "yz": ("y", "z", "x")}
 NO_FRICTION = spec.Friction.model_construct(viscous=0, coulomb=0, width=0)
@@ -53,7 +53,7 @@ class Skeleton:
         name: str,
         anchor: Anchor,
         entry: Entry,
-        motion: Motion = "fixed",
+        motion: JointMotion = "fixed",
         axis: Array | None = None,
         body: Body | None = None,
         coordinate: str | None = None,

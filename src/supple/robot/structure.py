@@ -10,7 +10,7 @@ from typing import Any, Union, get_args, get_origin
 from pydantic import BaseModel, ValidationError
 
 from supple.robot.description import RobotFile
-from supple.robot.yaml_tree import Path_, Tree
+from supple.robot.yaml_tree import FileTree, Path_
 
 _WORDS = {
     "missing": "is missing; add it",
@@ -35,7 +35,7 @@ _ROUNDS = 40
 class Finding:
     """One of pydantic's errors, at its place in the file."""
 
-    def __init__(self, found: Mapping[str, Any], tree: Tree, root: type[BaseModel] = RobotFile) -> None:
+    def __init__(self, found: Mapping[str, Any], tree: FileTree, root: type[BaseModel] = RobotFile) -> None:
         self.root = root
         self.kind = str(found["type"])
         self.loc = tuple(found["loc"])
@@ -77,7 +77,7 @@ class Finding:
         return f"known here: {', '.join(allowed)}" if allowed else "remove it"
 
 
-def structure_problems(error: ValidationError, tree: Tree, root: type[BaseModel] = RobotFile) -> list[str]:
+def structure_problems(error: ValidationError, tree: FileTree, root: type[BaseModel] = RobotFile) -> list[str]:
     """pydantic's findings, one line each, with the file's lines and a did-you-mean for misspelt keys."""
     findings = [Finding(found, tree, root) for found in error.errors(include_url=False)]
     meant = {(*f.path[:-1], f.hint().split("'")[1]) for f in findings if f.kind == "extra_forbidden" and "'" in f.hint()}
@@ -104,7 +104,7 @@ def _unlike(findings: Iterable[Finding]) -> str:
     return f"must be {' or '.join(wanted)}, not {kind}"
 
 
-def path_in_file(loc: Sequence[Any], tree: Tree) -> Path_:
+def path_in_file(loc: Sequence[Any], tree: FileTree) -> Path_:
     """The part of a pydantic location that names keys of the file (union branches are dropped)."""
     path: Path_ = ()
     for index, part in enumerate(loc):
@@ -152,7 +152,7 @@ def _inner_types(annotation: Any) -> list[Any]:
 # What is left ---------------------------------------------------------------------------------------------
 
 
-def well_formed(tree: Tree, error: ValidationError) -> RobotFile | None:
+def well_formed(tree: FileTree, error: ValidationError) -> RobotFile | None:
     """The robot without its malformed parts, so that the values of all others can be judged too."""
     value = copy.deepcopy(tree.value)
     for _ in range(_ROUNDS):

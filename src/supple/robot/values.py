@@ -13,22 +13,22 @@ from pydantic import BaseModel
 from supple.errors import SuppleError
 from supple.robot.body_entries import Plate
 from supple.robot.description import Parameter, RobotFile
-from supple.robot.fields import Model, Q
-from supple.robot.plausible import remark
+from supple.robot.fields import FileRecord, Q
+from supple.robot.plausible import unusual
 from supple.robot.quantity import (
     DIMENSIONS,
     TAKEN,
     Quantity,
     QuantityError,
     Value,
-    describe,
+    dimension_text,
     evaluate,
     fits,
     is_number,
-    names,
+    names_in,
     parse,
 )
-from supple.robot.yaml_tree import Path_, Tree
+from supple.robot.yaml_tree import FileTree, Path_
 
 UNKNOWN = Value(None, None)  # of a parameter with a problem of its own; what depends on it is not judged
 _LARGEST = 1e30  # of a value in SI units, and of its inverse
@@ -39,7 +39,7 @@ _COUNTERS = ("i", "n")  # what a leg calls its number and the number of legs
 class Scope:
     """Where quantities are evaluated: the file, and the problems found on the way."""
 
-    tree: Tree
+    tree: FileTree
     problems: list[str] = field(default_factory=list)
     remarks: list[str] = field(default_factory=list)  # on values that are allowed but unlikely
 
@@ -48,21 +48,21 @@ class Scope:
 
     def value(self, quantity: Quantity, rule: Q, known: Mapping[str, Value], path: Path_) -> Value:
         """The value of a quantity, or UNKNOWN with its problem noted."""
-        if any(known.get(n) is UNKNOWN for n in names(quantity)):
+        if any(known.get(n) is UNKNOWN for n in names_in(quantity)):
             return UNKNOWN
         try:
             value = evaluate(quantity, known)
-            check(value, rule)
+            check_value(value, rule)
         except (QuantityError, OverflowError) as error:
             self.note(path, str(error))
             return UNKNOWN
-        said = remark(float(value.number), rule.kind or rule.dimension) if is_number(value.number) else None
+        said = unusual(float(value.number), rule.kind or rule.dimension) if is_number(value.number) else None
         if said:
             self.remarks.append(self.tree.problem(path, said))
         return value
 
 
-def check(value: Value, rule: Q) -> None:
+def check_value(value: Value, rule: Q) -> None:
     """Raises QuantityError if a value does not fit its field."""
     check_dimension(value, rule.dimension)
     x: Any = value.number
@@ -90,7 +90,7 @@ def check_dimension(value: Value, wanted: str) -> None:
     if not allowed or any(fits(value, dims) for dims in allowed):
         return
     article = "an" if wanted[0] in "aeiou" else "a"
-    text = f"must be {article} {wanted}, but the units given make {describe(value.dimension)}"
+    text = f"must be {article} {wanted}, but the units given make {dimension_text(value.dimension)}"
     if value.dimension == DIMENSIONS["frequency"] and "rate" in wanted:
         text += "; write rad/s (1 Hz is 2*pi rad/s)"
     raise QuantityError(text)
@@ -127,7 +127,7 @@ def _in_order(
     settings, defaults, values = settings or {}, defaults or {}, dict(unknown)
     pending = {k: _parsed_setting(k, settings[k]) if k in settings else q for k, q in written.items()}
     while pending:
-        ready = [k for k, q in pending.items() if q is None or not (names(q) & pending.keys())]
+        ready = [k for k, q in pending.items() if q is None or not (names_in(q) & pending.keys())]
         if not ready:
             for name in pending:
                 scope.note(("parameters", name), "depends on itself; give one of these parameters a number")
@@ -168,16 +168,16 @@ def _parsed_setting(name: str, given: Any) -> Quantity | None:
 
 def _setting(name: str, given: Quantity, default: Value, known: Mapping[str, Value]) -> Value:
     """The value set for a parameter; a bare number has the units of the file's default."""
-    if any(known.get(n) is UNKNOWN for n in names(given)):
+    if any(known.get(n) is UNKNOWN for n in names_in(given)):
         return UNKNOWN
     try:
         value = evaluate(given, known)
-        check(value, Q("any"))
+        check_value(value, Q("any"))
         if value.dimension is None:
             return Value(value.number, default.dimension)
         if default.dimension not in (None, value.dimension):
-            wanted = describe(default.dimension)
-            raise QuantityError(f"makes {describe(value.dimension)}; the robot file has {wanted}")
+            wanted = dimension_text(default.dimension)
+            raise QuantityError(f"makes {dimension_text(value.dimension)}; the robot file has {wanted}")
     except (QuantityError, OverflowError) as error:
         raise SuppleError(f"parameter {name}: {given.text[:60]!r} {error}") from error
     return value
@@ -221,7 +221,7 @@ def resolve(part: Any, known: Mapping[str, Value], path: Path_, scope: Scope, ru
     """`part` with every quantity replaced by its number; what does not fit is noted in the scope."""
     if isinstance(part, Quantity):
         return scope.value(part, rule or Q("any"), known, path).number
-    if isinstance(part, Model):
+    if isinstance(part, FileRecord):
         values = {}
         for key, info in type(part).model_fields.items():
             here = (*path, info.alias or key)
@@ -237,7 +237,7 @@ def resolve(part: Any, known: Mapping[str, Value], path: Path_, scope: Scope, ru
     return part
 
 
-def _faults(part: Model, made: Any) -> list[tuple[Path_, str]]:
+def _faults(part: FileRecord, made: Any) -> list[tuple[Path_, str]]:
     """What does not fit together in a part whose values are numbers."""
     if isinstance(part, Plate):
         from supple.robot.plate_entries import plate_faults  # needs what makes meshes, which takes time to import

@@ -18,7 +18,7 @@ from ruamel.yaml.reader import ReaderError
 from supple.errors import RobotFileError
 from supple.robot.named_files import first_bytes
 
-LARGEST = 200_000  # bytes; numbers in bulk belong in files of their own
+LARGEST_TEXT = 200_000  # bytes; numbers in bulk belong in files of their own
 _NUMBER = re.compile(r"[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d{1,3})?", re.ASCII)
 _DIGITS = 300  # characters of a number; longer ones stay text
 _NODES = 40_000
@@ -32,7 +32,7 @@ Path_ = tuple[Any, ...]
 
 
 @dataclass
-class Tree:
+class FileTree:
     """The file's content and where each part of it stands."""
 
     file: str
@@ -54,24 +54,24 @@ class Tree:
         return here
 
     def problem(self, path: Path_, text: str, line: int | None = None) -> str:
-        place = ".".join(shown(str(p)) for p in path)
+        place = ".".join(printable(str(p)) for p in path)
         return f"{self.file}:{line or self.line(path)}: {place + ': ' if place else ''}{text}"
 
 
 def read_text(path: Path) -> str:
     """The text of a robot file, or a clear error for what is not one."""
-    file = shown(str(path), most=1000)
+    file = printable(str(path), most=1000)
     try:
         if path.is_dir():
             raise RobotFileError([f"{file}:1: is a directory; give the path of a robot file (.yaml)"])
-        data = first_bytes(path, LARGEST + 1)
+        data = first_bytes(path, LARGEST_TEXT + 1)
     except FileNotFoundError as error:
         raise RobotFileError([f"{file}:1: no such file; 'supple robots' lists the gallery"]) from error
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or str(error)
         raise RobotFileError([f"{file}:1: cannot be read: {reason}"]) from error
-    if len(data) > LARGEST:
-        most = f"{LARGEST // 1000} kB"
+    if len(data) > LARGEST_TEXT:
+        most = f"{LARGEST_TEXT // 1000} kB"
         raise RobotFileError(
             [f"{file}:1: is larger than {most}; a robot file is text, bulk data go into files of their own"]
         )
@@ -82,15 +82,15 @@ def read_text(path: Path) -> str:
         raise RobotFileError([f"{file}:{line}: is not UTF-8 text (byte {error.start}); save it as UTF-8"]) from error
 
 
-def shown(text: str, most: int = 70) -> str:
+def printable(text: str, most: int = 70) -> str:
     """Text from a file as a message may show it: on one line, printable, not too long."""
     safe = "".join(c if c.isprintable() else c.encode("unicode_escape").decode("ascii") for c in text)
     return safe if len(safe) <= most else safe[: most - 3] + "..."
 
 
-def read_tree(text: str, file: str) -> Tree:
+def read_tree(text: str, file: str) -> FileTree:
     """The content of a YAML text. Problems that leave the rest readable are collected in the tree."""
-    tree = Tree(file)
+    tree = FileTree(file)
     _check_depth(text, file)
     try:
         with warnings.catch_warnings():
@@ -127,7 +127,7 @@ def _check_depth(text: str, file: str) -> None:
 
 
 class _Builder:
-    def __init__(self, tree: Tree) -> None:
+    def __init__(self, tree: FileTree) -> None:
         self.tree = tree
         self.count = 0
 
@@ -169,7 +169,7 @@ class _Builder:
         value = scalar(node)
         if isinstance(value, str) and any(_hidden(c) for c in value):
             self.tree.problems.append(self.tree.problem(path, "holds hidden control characters; remove them"))
-            return shown(value, most=len(value) * 10)
+            return printable(value, most=len(value) * 10)
         return value
 
 

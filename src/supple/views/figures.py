@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 else:
     Figure = Any  # matplotlib is imported when something is drawn
 
-STILL = (".png", ".svg", ".pdf")
+STILL_PICTURES = (".png", ".svg", ".pdf")
 
 
 def new_figure(width: float, height: float) -> Figure:
@@ -27,8 +27,8 @@ def new_figure(width: float, height: float) -> Figure:
 
 def written(figure: Figure, file: Path) -> Path:
     """The file that the figure was written to; its suffix says how."""
-    if file.suffix.lower() not in STILL:
-        raise SuppleError(f"{file}: a picture ends with one of {', '.join(STILL)}")
+    if file.suffix.lower() not in STILL_PICTURES:
+        raise SuppleError(f"{file}: a picture ends with one of {', '.join(STILL_PICTURES)}")
     try:
         figure.savefig(file, dpi=140)
     except (OSError, ValueError) as problem:

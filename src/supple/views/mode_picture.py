@@ -9,7 +9,7 @@ import numpy as np
 
 from supple.errors import SuppleError
 from supple.results import Drawing, Modes
-from supple.views.figures import STILL, Figure, new_figure, written
+from supple.views.figures import STILL_PICTURES, Figure, new_figure, written
 
 MOVING = (".gif",)
 _REST, _BENT, _STIFF = "#b8bec8", "#d1495b", "#30455c"
@@ -18,9 +18,9 @@ _REST, _BENT, _STIFF = "#b8bec8", "#d1495b", "#30455c"
 def draw_mode(modes: Modes, number: int, file: Path, frames: int = 24) -> Path:
     """The picture of mode `number` (from 1), written to `file`; its suffix chooses still or moving."""
     suffix = file.suffix.lower()
-    if suffix not in STILL + MOVING:
-        raise SuppleError(f"{file}: a picture ends with one of {', '.join(STILL + MOVING)}")
-    if suffix in STILL:
+    if suffix not in STILL_PICTURES + MOVING:
+        raise SuppleError(f"{file}: a picture ends with one of {', '.join(STILL_PICTURES + MOVING)}")
+    if suffix in STILL_PICTURES:
         return written(mode_figure(modes, number), file)
     figure, axes, amplitude = _rest(modes, number)
     try:

@@ -50,7 +50,7 @@ class Stepper:
     @property
     def row(self) -> int:
         """Numbers in one sample."""
-        return max(part.stop for part in self.sample.values())
+        return max(int(part.stop) for part in self.sample.values())
 
     def start(self, settings: Settings, drive: Drive, t: float, q: Array, v: Array) -> State:
         """The state at a time, near q with rates v (lanes first if there are several); loops are closed."""

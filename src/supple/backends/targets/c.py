@@ -11,8 +11,8 @@ from supple.backends.c_source import header as real_header
 from supple.backends.package import Package
 from supple.backends.program import body as program_body
 from supple.backends.targets.files import deliver
-from supple.backends.targets.heading import TOLERANCE, c_comment, check, flat, heading, ordered
-from supple.backends.targets.names import element_words, macros, prefix, shown, stem
+from supple.backends.targets.heading import SAMPLE_TOLERANCE, c_comment, check_package, flat, heading, ordered_ports
+from supple.backends.targets.names import element_words, harmless, macros, prefix, stem
 from supple.expr.function import Function
 
 
@@ -39,7 +39,7 @@ class Interface:
 
 def write(package: Package, folder: Path) -> list[Path]:
     """The paths of the header, the model and main.c, written to `folder`."""
-    check(package)
+    check_package(package)
     shared = interface(package)
     return deliver(folder, {**library(package, shared), "main.c": _main(package, shared)})
 
@@ -51,15 +51,15 @@ def interface(package: Package) -> Interface:
     taken = macros()
     guard = taken.unique(f"{name.upper()}_H")
     defines: list[tuple[str, int, str]] = []
-    described = [*ordered(package.inputs, f.inputs), *ordered(package.outputs, f.outputs)]
+    described = [*ordered_ports(package.inputs, f.inputs), *ordered_ports(package.outputs, f.outputs)]
     signals = list(dict.fromkeys(described))
     for signal in signals:
-        size = taken.unique(f"{prefix(package)}_{shown(signal.name)}_SIZE".upper())
+        size = taken.unique(f"{prefix(package)}_{harmless(signal.name)}_SIZE".upper())
         defines.append((size, len(signal.labels), ""))
     for signal in signals:
         for i, wanted in enumerate(element_words(signal.name, signal.labels)):
             index = taken.unique(f"{prefix(package)}_{wanted}".upper())
-            defines.append((index, i, shown(signal.units[i], 24)))
+            defines.append((index, i, harmless(signal.units[i], 24)))
     words = RESERVED | {guard} | {define for define, _, _ in defines}
     return Interface(f, signature(f, Names(words)), guard, tuple(defines), words)
 
@@ -75,7 +75,7 @@ def title(package: Package, shared: Interface, *more: str) -> list[str]:
     return c_comment([*heading(package, shared.sign.inputs, shared.sign.outputs), *more])
 
 
-def table(name: str, values: Sequence[float]) -> str:
+def constant_array(name: str, values: Sequence[float]) -> str:
     """A constant array; C has no empty ones."""
     return f"static const double {name}[] = {{{', '.join(literal(x) for x in values) or '0.0'}}};"
 
@@ -118,10 +118,10 @@ def _main(package: Package, shared: Interface) -> str:
     lines = [
         *title(package, shared, "", "self-test:", f"  {command}"),
         "#include <math.h>", "#include <stdio.h>", f'#include "{sign.name}.h"', "",
-        *(table(name, flat(package.sample[key])) for key, name in given.items()),
-        *(table(name, flat(package.expected[key])) for key, name in wanted.items()),
+        *(constant_array(name, flat(package.sample[key])) for key, name in given.items()),
+        *(constant_array(name, flat(package.expected[key])) for key, name in wanted.items()),
         *(f"static double {name}[{max(sizes[sign.outputs[key]], 1)}];" for key, name in found.items()),
-        _COMPARE.format(tolerance=literal(TOLERANCE)),
+        _COMPARE.format(tolerance=literal(SAMPLE_TOLERANCE)),
         "int main(void)", "{", "    int failures_ = 0;",
         f"    {sign.name}({', '.join([*given.values(), *found.values()])});",
         *(

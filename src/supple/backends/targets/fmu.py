@@ -21,8 +21,8 @@ from pathlib import Path
 from supple.backends.compiler import find_compiler, portable_library
 from supple.backends.stepping.plant_text import stepping_source
 from supple.backends.targets.fmu_description import DESCRIPTIONS, build_description_3
-from supple.backends.targets.fmu_model import check, model_header
-from supple.backends.targets.fmu_variables import Coordinate, FmuParts, Observed, Quantity, Table, table
+from supple.backends.targets.fmu_model import check_parts, model_header
+from supple.backends.targets.fmu_variables import FmuParts, Variables, variables
 from supple.backends.targets.heading import NOTICE
 from supple.backends.targets.names import reserved, word
 from supple.errors import SuppleError
@@ -38,9 +38,9 @@ def write_fmu(parts: FmuParts, folder: Path, *, version: str = "2.0") -> Path:
     """The path of the FMU of a robot, IDENTIFIER.fmu in `folder`; without a C compiler it has sources only (said)."""
     if version not in VERSIONS:
         raise SuppleError(f"there is no FMI {version!r} here; choose {' or '.join(VERSIONS)}")
-    check(parts)
+    check_parts(parts)
     name = identifier(parts.robot)
-    files = {file: text.encode("ascii") for file, text in _texts(parts, table(parts), name, version).items()}
+    files = {file: text.encode("ascii") for file, text in _texts(parts, variables(parts), name, version).items()}
     if find_compiler() is None:
         warnings.warn(
             f"no C compiler found: {name}.fmu holds sources only, which not every tool can compile. "
@@ -62,7 +62,7 @@ def identifier(robot: str) -> str:
     return f"{name[: _IDENTIFIER - 6].rstrip('_')}_robot" if name in taken or name.lower() in taken else name
 
 
-def _texts(parts: FmuParts, variables: Table, name: str, version: str) -> dict[str, str]:
+def _texts(parts: FmuParts, variables: Variables, name: str, version: str) -> dict[str, str]:
     """Every text of the archive by its path; the token is made of what the library depends on."""
     fixed = {f"sources/{file}": _source(file) for file in ("robot.h", *_SOURCES[version])}
     fixed["sources/stepping.h"] = f"/* {NOTICE} */\n{stepping_source()}"
@@ -127,4 +127,4 @@ def _store(folder: Path, name: str, content: bytes) -> Path:
     return folder / name
 
 
-__all__ = ["VERSIONS", "Coordinate", "FmuParts", "Observed", "Quantity", "identifier", "write_fmu"]
+__all__ = ["VERSIONS", "identifier", "write_fmu"]

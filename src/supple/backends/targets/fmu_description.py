@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from xml.sax.saxutils import quoteattr
 
-from supple.backends.targets.fmu_variables import FmuParts, Table, Variable
-from supple.backends.targets.names import shown
+from supple.backends.targets.fmu_variables import FmuParts, Variable, Variables
+from supple.backends.targets.names import harmless
 
 # Exponents of kg, m and s, or of rad
 _UNITS: dict[str, dict[str, int]] = {
@@ -27,7 +27,7 @@ _TOLERANCE, _STOP, _INTERVAL = 1e-6, 1.0, 1e-3
 _ABOUT = 400  # characters
 
 
-def description_2(parts: FmuParts, table: Table, identifier: str, token: str, generation: str) -> str:
+def description_2(parts: FmuParts, table: Variables, identifier: str, token: str, generation: str) -> str:
     """The model description of FMI 2.0."""
     cosimulation = {
         "modelIdentifier": identifier,
@@ -57,7 +57,7 @@ def description_2(parts: FmuParts, table: Table, identifier: str, token: str, ge
     return "\n".join(['<?xml version="1.0" encoding="UTF-8"?>', *lines])
 
 
-def description_3(parts: FmuParts, table: Table, identifier: str, token: str, generation: str) -> str:
+def description_3(parts: FmuParts, table: Variables, identifier: str, token: str, generation: str) -> str:
     """The model description of FMI 3.0."""
     own = {"modelIdentifier": identifier, "canGetAndSetFMUState": "true", "canSerializeFMUState": "true"}
     root = {"fmiVersion": "3.0", **_head(parts, token, generation, "instantiationToken")}
@@ -91,15 +91,15 @@ def build_description_3(identifier: str) -> str:
     )
 
 
-Describe = Callable[[FmuParts, Table, str, str, str], str]
+Describe = Callable[[FmuParts, Variables, str, str, str], str]
 DESCRIPTIONS: Mapping[str, Describe] = {"2.0": description_2, "3.0": description_3}
 
 
 def _head(parts: FmuParts, token: str, generation: str, token_key: str) -> dict[str, object]:
     return {
-        "modelName": shown(parts.robot) or "robot",
+        "modelName": harmless(parts.robot) or "robot",
         token_key: token,
-        "description": shown(parts.about, _ABOUT),
+        "description": harmless(parts.about, _ABOUT),
         "generationTool": generation,
         "variableNamingConvention": "structured",
     }
@@ -122,7 +122,7 @@ def _experiment() -> str:
     return _closed("DefaultExperiment", given, 1)
 
 
-def _units(table: Table) -> list[str]:
+def _units(table: Variables) -> list[str]:
     lines = ["  <UnitDefinitions>"]
     for unit in dict.fromkeys(x.unit for x in table.variables if x.unit):
         base = _UNITS.get(unit)
@@ -171,12 +171,12 @@ def _variable_3(x: Variable, reference: int) -> str:
     return _closed("Float64", given, 2)
 
 
-def _unknown(table: Table) -> list[int]:
+def _unknown(table: Variables) -> list[int]:
     """Value references of what initialisation computes."""
     return [i for i, x in enumerate(table.variables) if x.initial == "calculated"]
 
 
-def _structure_2(table: Table) -> list[str]:
+def _structure_2(table: Variables) -> list[str]:
     groups = {
         "Outputs": table.references("output"),
         "Derivatives": table.derivatives(),
@@ -191,7 +191,7 @@ def _structure_2(table: Table) -> list[str]:
     return [*lines, "  </ModelStructure>"]
 
 
-def _structure_3(table: Table) -> list[str]:
+def _structure_3(table: Variables) -> list[str]:
     groups = {
         "Output": table.references("output"),
         "ContinuousStateDerivative": table.derivatives(),

@@ -12,17 +12,17 @@ from supple.backends.stepping.layout import CHOSEN, METHODS, SETTINGS, initialis
 from supple.backends.stepping.plant import Plant
 from supple.backends.stepping.plant_text import plant_equations
 from supple.backends.stepping.settings import LEAST_NEWTON, TIGHTEST, Settings, newton_share
-from supple.backends.targets.fmu_variables import FmuParts, Table
+from supple.backends.targets.fmu_variables import FmuParts, Variables
 from supple.backends.targets.heading import NOTICE
-from supple.backends.targets.names import shown
+from supple.backends.targets.names import harmless
 from supple.errors import BackendError
 
 _OF_PLANT = ("loops", "rates", "drift", "accelerations", "tree", "power")
 
 
-def model_header(parts: FmuParts, table: Table, identifier: str, token: str) -> str:
+def model_header(parts: FmuParts, table: Variables, identifier: str, token: str) -> str:
     """The text of model.h."""
-    check(parts)
+    check_parts(parts)
     own = {name: getattr(parts.plant, name) for name in _OF_PLANT} | {"points": parts.points, "energy": parts.energy}
     # named after the robot, so that FMUs can be linked into one program, and unlike close_loops, for a robot named close
     named = {k: replace(f, name=f"{identifier}_f_{k}") for k, f in own.items() if f is not None}
@@ -30,7 +30,7 @@ def model_header(parts: FmuParts, table: Table, identifier: str, token: str) -> 
     plant = replace(parts.plant, **renamed)
     wrapped = () if plant.damping is None else ("accelerations", "tree", "power")  # in functions that add damping
     lines = [
-        f"/* {NOTICE}", f" * robot: {shown(parts.robot)} */", "#undef SUPPLE_SINGLE", "#undef SUPPLE_LANES",
+        f"/* {NOTICE}", f" * robot: {harmless(parts.robot)} */", "#undef SUPPLE_SINGLE", "#undef SUPPLE_LANES",
         "#ifdef __clang__", "#pragma STDC FP_CONTRACT OFF", "#endif", "",
         plant_equations(plant, (named["points"], named["energy"])),
         # below the equations, whose words come from the robot file and must not meet a macro
@@ -41,7 +41,7 @@ def model_header(parts: FmuParts, table: Table, identifier: str, token: str) -> 
     return "\n".join(lines)
 
 
-def check(parts: FmuParts) -> None:
+def check_parts(parts: FmuParts) -> None:
     """Raise a BackendError where the parts of an FMU do not fit together."""
     plant, points = parts.plant, 3 * len(parts.point_labels)
     pairs = {
@@ -60,10 +60,10 @@ def check(parts: FmuParts) -> None:
         pairs |= {f"{k} of {f.name}": (x.size, given) for k, x in f.outputs.items()}
     for name, (found, expected) in pairs.items():
         if found != expected:
-            raise BackendError(f"{shown(parts.robot)}: {name}: {found}, expected {expected}")
+            raise BackendError(f"{harmless(parts.robot)}: {name}: {found}, expected {expected}")
 
 
-def _sizes(parts: FmuParts, table: Table) -> list[str]:
+def _sizes(parts: FmuParts, table: Variables) -> list[str]:
     sizes = {
         "N_OBSERVED": len(parts.observed),
         "N_POINTS": len(parts.point_labels),
@@ -104,7 +104,7 @@ def _chosen(plant: Plant) -> str:
     return f"#define MODEL_CHOSEN {initialiser(CHOSEN, values)}"
 
 
-def _tables(parts: FmuParts, table: Table) -> list[str]:
+def _tables(parts: FmuParts, table: Variables) -> list[str]:
     first, plant = table.first, parts.plant
     kept = [x.start or 0.0 for x in table.variables[: first["DERIVATIVES"]]]
     nominal = [x.nominal or 1.0 for x in table.variables[first["STATES"] : first["DERIVATIVES"]]]

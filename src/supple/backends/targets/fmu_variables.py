@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from supple.backends.c_source import Names
 from supple.backends.stepping.plant import Plant
-from supple.backends.targets.names import element_words, shown
+from supple.backends.targets.names import element_words, harmless
 from supple.expr.function import Function
 
 _NAME = 100  # characters of a variable's name
@@ -21,7 +21,7 @@ _ACCELERATION = {"m": "m/s2", "rad": "rad/s2"}
 
 
 @dataclass(frozen=True)
-class Quantity:
+class FmuQuantity:
     """A number with the name it has in the robot file, its unit and its value at the start."""
 
     label: str
@@ -30,7 +30,7 @@ class Quantity:
 
 
 @dataclass(frozen=True)
-class Coordinate:
+class FmuCoordinate:
     """A generalised velocity and its position: name, unit of the position, and what matters of both."""
 
     label: str
@@ -58,13 +58,13 @@ class FmuParts:
     plant: Plant
     points: Function  # q v a g p -> position, velocity, acceleration (points x 3)
     energy: Function  # q v a g p -> kinetic, elastic
-    free: tuple[Coordinate, ...]  # in the order of the plant
-    dependent: tuple[Coordinate, ...]
+    free: tuple[FmuCoordinate, ...]  # in the order of the plant
+    dependent: tuple[FmuCoordinate, ...]
     observed: tuple[Observed, ...]
-    forces: tuple[Quantity, ...]
+    forces: tuple[FmuQuantity, ...]
     loads: tuple[int, ...]  # places, among forces and moments of all points, of those that act
     gravity: tuple[float, ...]
-    parameters: tuple[Quantity, ...]
+    parameters: tuple[FmuQuantity, ...]
     point_labels: tuple[str, ...]
     start: tuple[float, ...]  # q at rest, loops closed
 
@@ -85,7 +85,7 @@ class Variable:
 
 
 @dataclass(frozen=True)
-class Table:
+class Variables:
     """All variables in the order of their value references, and where each group begins."""
 
     variables: tuple[Variable, ...]
@@ -98,7 +98,7 @@ class Table:
         return [i for i, x in enumerate(self.variables) if x.state is not None]
 
 
-def table(parts: FmuParts) -> Table:
+def variables(parts: FmuParts) -> Variables:
     """The variables of an FMU: time, inputs, parameters, states, their derivatives, outputs."""
     names = Names(frozenset(), _NAME)
     made: list[Variable] = [Variable(names.unique("time"), "simulation time", "s", "independent")]
@@ -117,7 +117,7 @@ def table(parts: FmuParts) -> Table:
         for x in found():
             made.append(Variable(_named(names, x, made), *[getattr(x, key) for key in _FIELDS]))
     first["VALUES"] = len(made)
-    return Table(tuple(made), first)
+    return Variables(tuple(made), first)
 
 
 _FIELDS = ("about", "unit", "causality", "variability", "initial", "start", "state", "nominal")
@@ -134,12 +134,12 @@ def _words(signal: str, labels: Sequence[str]) -> list[str]:
 
 def _inputs(parts: FmuParts) -> Iterator[Variable]:
     for name, x in zip(_words("tau", [x.label for x in parts.forces]), parts.forces, strict=True):
-        about = f"force of actuator {shown(x.label)}"
+        about = f"force of actuator {harmless(x.label)}"
         yield Variable(name, about, x.unit, "input", start=x.start)
     for place in parts.loads:
         kind, unit = ("force", "N") if place % 6 < 3 else ("moment", "N.m")
         point, axis = place // 6, _AXES[place % 3]
-        about = f"{kind} on point {shown(parts.point_labels[point])} along {axis} of the base"
+        about = f"{kind} on point {harmless(parts.point_labels[point])} along {axis} of the base"
         yield Variable(f"{_words(kind, parts.point_labels)[point]}_{axis}", about, unit, "input", start=0.0)
 
 
@@ -150,8 +150,8 @@ def _gravity(parts: FmuParts) -> Iterator[Variable]:
 
 def _parameters(parts: FmuParts) -> Iterator[Variable]:
     for name, x in zip(_words("p", [x.label for x in parts.parameters]), parts.parameters, strict=True):
-        about = f"parameter {shown(x.label)}"
-        yield Variable(name, about, shown(x.unit, 24), "parameter", "tunable", "exact", x.start)
+        about = f"parameter {harmless(x.label)}"
+        yield Variable(name, about, harmless(x.unit, 24), "parameter", "tunable", "exact", x.start)
 
 
 def _method() -> Iterator[Variable]:
@@ -162,31 +162,31 @@ def _method() -> Iterator[Variable]:
 def _states(parts: FmuParts) -> Iterator[Variable]:
     labels = [c.label for c in parts.free]
     for name, c in zip(_words("q", labels), parts.free, strict=True):
-        about = f"coordinate {shown(c.label)}"
+        about = f"coordinate {harmless(c.label)}"
         yield Variable(name, about, c.unit, "output", initial="exact", start=c.start, nominal=c.nominal)
     for name, c in zip(_words("v", labels), parts.free, strict=True):
-        about = f"rate of {shown(c.label)}"
+        about = f"rate of {harmless(c.label)}"
         yield Variable(name, about, _RATE[c.unit], "output", initial="exact", start=0.0, nominal=c.nominal_rate)
 
 
 def _derivatives(parts: FmuParts, states: int) -> Iterator[Variable]:
     n = len(parts.free)
     for i, c in enumerate(parts.free):
-        yield Variable("", f"rate of {shown(c.label)}", _RATE[c.unit], "local", initial="calculated", state=states + i)
+        yield Variable("", f"rate of {harmless(c.label)}", _RATE[c.unit], "local", initial="calculated", state=states + i)
     for i, c in enumerate(parts.free):
-        about = f"acceleration of {shown(c.label)}"
+        about = f"acceleration of {harmless(c.label)}"
         yield Variable("", about, _ACCELERATION[c.unit], "local", initial="calculated", state=states + n + i)
 
 
 def _outputs(parts: FmuParts) -> Iterator[Variable]:
     for name, x in zip(_words("q", [x.label for x in parts.observed]), parts.observed, strict=True):
-        yield _output(name, f"dependent coordinate {shown(x.label)}", x.unit)
+        yield _output(name, f"dependent coordinate {harmless(x.label)}", x.unit)
     for name, c in zip(_words("v", [c.label for c in parts.dependent]), parts.dependent, strict=True):
-        yield _output(name, f"rate of {shown(c.label)}", _RATE[c.unit])
+        yield _output(name, f"rate of {harmless(c.label)}", _RATE[c.unit])
     for signal, unit in (("position", "m"), ("velocity", "m/s"), ("acceleration", "m/s2")):
         for name, label in zip(_words(signal, parts.point_labels), parts.point_labels, strict=True):
             for axis in _AXES:
-                yield _output(f"{name}_{axis}", f"{signal} of point {shown(label)} along {axis}", unit)
+                yield _output(f"{name}_{axis}", f"{signal} of point {harmless(label)} along {axis}", unit)
     yield _output("kinetic_energy", "kinetic energy, motors included", "J")
     yield _output("elastic_energy", "elastic energy", "J")
     yield _output("closure_residual", "largest opening of a loop, m or rad", "")

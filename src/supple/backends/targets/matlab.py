@@ -8,7 +8,7 @@ from pathlib import Path
 from supple.backends.c_source import Names, literal
 from supple.backends.package import Package
 from supple.backends.targets.files import deliver
-from supple.backends.targets.heading import TOLERANCE, check, commented, flat, heading
+from supple.backends.targets.heading import SAMPLE_TOLERANCE, check_package, commented, flat, heading
 from supple.backends.targets.listing import Dialect, Identifiers, identifiers, listing
 from supple.backends.targets.names import reserved, stem
 
@@ -24,7 +24,7 @@ _DIALECT = Dialect(
 
 def write(package: Package, folder: Path) -> list[Path]:
     """The paths of the function and of its test, written to `folder`."""
-    check(package)
+    check_package(package)
     name = stem(package)
     ids = identifiers(package.function, name, Names(reserved("matlab")))
     top = commented(heading(package, ids.inputs, ids.outputs, lambda x, i: f"{x}({i + 1})"), "%")
@@ -62,7 +62,7 @@ def _test(package: Package, ids: Identifiers, top: list[str]) -> str:
     lines += [
         f"    if bad_ > 0, error('FAIL {ids.name}'); end",
         f"    fprintf('PASS {ids.name}\\n');", "end",
-        _DIFFERS.format(tolerance=literal(TOLERANCE)),
+        _DIFFERS.format(tolerance=literal(SAMPLE_TOLERANCE)),
     ]  # fmt: skip
     return "\n".join(lines)
 

@@ -39,7 +39,7 @@ def spelt(text: str) -> str:
     return "".join(_SPELT.get(c, c) for c in letters if not unicodedata.combining(c))
 
 
-def shown(text: str, length: int = _SHOWN) -> str:
+def harmless(text: str, length: int = _SHOWN) -> str:
     """`text` as it may stand in a comment or between double quotes of any language."""
     line = " ".join(_UNSAFE.sub("_", " ".join(spelt(text[: 4 * length]).split())).split())
     line = _MODELINE.sub(r"\1_", re.sub(r"\*(?=/)|/(?=\*)", r"\g<0> ", line)).replace("-*-", "-_-")

@@ -6,11 +6,11 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from supple.backends.c_source import Names
-from supple.backends.package import Package, Signal
+from supple.backends.package import Package, Port
 from supple.backends.targets.files import deliver
-from supple.backends.targets.heading import TOLERANCE, check, commented, flat, heading, ordered
+from supple.backends.targets.heading import SAMPLE_TOLERANCE, check_package, commented, flat, heading, ordered_ports
 from supple.backends.targets.listing import Dialect, Identifiers, identifiers, listing
-from supple.backends.targets.names import reserved, shown, stem
+from supple.backends.targets.names import harmless, reserved, stem
 
 _DIALECT = Dialect(
     define="    {name} = {value}",
@@ -24,7 +24,7 @@ _DIALECT = Dialect(
 
 def write(package: Package, folder: Path) -> list[Path]:
     """The path of the module, written to `folder`."""
-    check(package)
+    check_package(package)
     name = stem(package)
     return deliver(folder, {f"{name}.py": _module(package, name)})
 
@@ -36,9 +36,9 @@ def _module(package: Package, name: str) -> str:
         [
             *commented(heading(package, ids.inputs, ids.outputs), "#"), "",
             "from typing import NamedTuple", "", "import numpy as np", "",
-            f"TOLERANCE = {TOLERANCE!r}  # of the self-test",
-            *_labels("INPUTS", ordered(package.inputs, f.inputs), ids.inputs),
-            *_labels("OUTPUTS", ordered(package.outputs, f.outputs), ids.outputs),
+            f"TOLERANCE = {SAMPLE_TOLERANCE!r}  # of the self-test",
+            *_labels("INPUTS", ordered_ports(package.inputs, f.inputs), ids.inputs),
+            *_labels("OUTPUTS", ordered_ports(package.outputs, f.outputs), ids.outputs),
             *_values("SAMPLE", {ids.inputs[key]: flat(package.sample[key]) for key in f.inputs}),
             *_values("EXPECTED", {ids.outputs[key]: flat(package.expected[key]) for key in f.outputs}),
             "", "", "class Outputs(NamedTuple):", f'    """What {ids.name} returns."""', "",
@@ -48,12 +48,12 @@ def _module(package: Package, name: str) -> str:
     )  # fmt: skip
 
 
-def _labels(title: str, signals: Sequence[Signal], names: Mapping[str, str]) -> list[str]:
+def _labels(title: str, signals: Sequence[Port], names: Mapping[str, str]) -> list[str]:
     """Label and unit of every element, as a dictionary."""
     lines = [f"{title} = {{  # label and unit of each element"]
     for signal in signals:
         pairs = zip(signal.labels, signal.units, strict=True)
-        quoted = "".join(f'("{shown(label)}", "{shown(unit, 24)}"), ' for label, unit in pairs)
+        quoted = "".join(f'("{harmless(label)}", "{harmless(unit, 24)}"), ' for label, unit in pairs)
         lines.append(f'    "{names[signal.name]}": ({quoted.rstrip(" ")}),')
     return [*lines, "}"]
 

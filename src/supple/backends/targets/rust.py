@@ -8,7 +8,7 @@ from pathlib import Path
 from supple.backends.c_source import Names, literal
 from supple.backends.package import Package
 from supple.backends.targets.files import deliver
-from supple.backends.targets.heading import TOLERANCE, check, commented, flat, heading, ordered
+from supple.backends.targets.heading import SAMPLE_TOLERANCE, check_package, commented, flat, heading, ordered_ports
 from supple.backends.targets.listing import Dialect, Identifiers, identifiers, listing
 from supple.backends.targets.names import element_words, macros, reserved, stem
 
@@ -24,7 +24,7 @@ _DIALECT = Dialect(
 
 def write(package: Package, folder: Path) -> list[Path]:
     """The path of the module, written to `folder`."""
-    check(package)
+    check_package(package)
     name = stem(package)
     return deliver(folder, {f"{name}.rs": _module(package, name)})
 
@@ -46,7 +46,7 @@ def _indices(package: Package) -> Iterator[str]:
     f = package.function
     taken = macros()
     yield from ("", "/// Where each element is.", "#[allow(dead_code, non_upper_case_globals)]", "pub mod index {")
-    for signal in dict.fromkeys([*ordered(package.inputs, f.inputs), *ordered(package.outputs, f.outputs)]):
+    for signal in dict.fromkeys([*ordered_ports(package.inputs, f.inputs), *ordered_ports(package.outputs, f.outputs)]):
         for i, wanted in enumerate(element_words(signal.name, signal.labels)):
             yield f"    pub const {taken.unique(wanted.upper())}: usize = {i};"
     yield "}"
@@ -76,7 +76,7 @@ def _tests(package: Package, ids: Identifiers) -> list[str]:
     given = [f"&{_array(flat(package.sample[key]))}" for key in f.inputs]
     arguments = ", ".join([*given, *(f"&mut {x}" for x in ids.outputs.values())])
     return [
-        _COMPARE.format(tolerance=literal(TOLERANCE)),
+        _COMPARE.format(tolerance=literal(SAMPLE_TOLERANCE)),
         "    #[test]", "    #[allow(non_snake_case, clippy::all)]", "    fn self_test() {",
         *(f"        let mut {x} = [0.0f64; {f.outputs[key].size}];" for key, x in ids.outputs.items()),
         f"        super::{ids.name}({arguments});", *checks, "    }", "}",

@@ -7,12 +7,12 @@ from pathlib import Path
 from supple.backends.package import Package
 from supple.backends.targets import c
 from supple.backends.targets.files import deliver
-from supple.backends.targets.heading import check
+from supple.backends.targets.heading import check_package
 
 
 def write(package: Package, folder: Path) -> list[Path]:
     """The paths of the header, the model and the S-function, written to `folder`."""
-    check(package)
+    check_package(package)
     shared = c.interface(package)
     return deliver(folder, {**c.library(package, shared), f"{shared.sign.name}_sfun.c": _sfun(package, shared)})
 

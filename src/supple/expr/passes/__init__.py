@@ -12,8 +12,8 @@ from supple.expr.passes.dead import dead_inputs
 from supple.expr.passes.divide import divide
 from supple.expr.passes.factor import factor
 from supple.expr.passes.fold import fold
-from supple.expr.passes.gate import PassError, check
-from supple.expr.passes.hoist import split
+from supple.expr.passes.gate import PassError, error_growth
+from supple.expr.passes.hoist import staged
 from supple.expr.passes.search import search
 from supple.expr.passes.share import share
 from supple.expr.passes.signs import signs
@@ -101,7 +101,7 @@ def _gated(f: Function, name: str, seed: int) -> Function:
         made = PASSES[name](f)
     except (ZeroDivisionError, ValueError) as problem:
         raise type(problem)(f"function {f.name}: {problem}") from problem
-    rougher = check(f, made, name, seed) > _GROWTH
+    rougher = error_growth(f, made, name, seed) > _GROWTH
     worse = made.operations > f.operations or any(made.counts[op] > f.counts[op] for op in FUNCTIONS)
     return f if rougher or worse else made
 
@@ -112,5 +112,5 @@ def _stage(name: str, f: Function) -> Stage:
 
 __all__ = [
     "DEFAULT", "PASSES", "Optimised", "Pass", "PassError", "Stage",
-    "check", "dead_inputs", "divide", "factor", "fold", "optimise", "share", "signs", "split",
+    "dead_inputs", "divide", "error_growth", "factor", "fold", "optimise", "share", "signs", "staged",
 ]  # fmt: skip

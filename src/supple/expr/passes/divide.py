@@ -6,10 +6,10 @@ import sys
 
 from supple.expr.function import Function
 from supple.expr.passes.signed import read
-from supple.expr.passes.signs import write
+from supple.expr.passes.signs import signed_function
 from supple.expr.passes.sums import collect, expand
 
 
 def divide(f: Function) -> Function:
     """f with every product by a shared 1/y written as a division by y."""
-    return write(expand(collect(read(f), divisions=sys.maxsize)))
+    return signed_function(expand(collect(read(f), divisions=sys.maxsize)))

@@ -15,7 +15,7 @@ from supple.expr.passes.sums import Atom, Product, Sum, Sums
 
 FactorPair = tuple[Atom, Atom]
 TermPair = tuple[Product, Product, int]  # two terms and their relative sign
-Place = tuple[Atom, Product]  # a term of a definition
+Occurrence = tuple[Atom, Product]  # a term of a definition
 TermPlace = tuple[Atom, Product, Product]
 Key = tuple[str, object]
 _PREFERENCE = {"terms": 0.2, "factor": 0.1, "factors": 0.0}  # between candidates of equal gain
@@ -29,7 +29,7 @@ class Extraction:
         self.sums, self.factoring = sums, factoring
         self.source, self.noise = source or random.Random(0), noise
         self.places: dict[Key, dict[tuple[object, ...], None]] = {}
-        self.noted: dict[Place, list[tuple[Key, tuple[object, ...]]]] = {}
+        self.noted: dict[Occurrence, list[tuple[Key, tuple[object, ...]]]] = {}
         self.whole: dict[frozenset[tuple[Product, int]], Atom] = {}
         self.splits: dict[tuple[Product, Product], tuple[Product, Product, Product]] = {}
         self.heap: list[tuple[float, int, Key]] = []
@@ -70,7 +70,7 @@ class Extraction:
 
     # -- the index of candidates
 
-    def _note(self, key: Key, place: tuple[object, ...], *terms: Place) -> None:
+    def _note(self, key: Key, place: tuple[object, ...], *terms: Occurrence) -> None:
         if key not in self.order:
             self.order[key] = len(self.order), _PREFERENCE[key[0]] + self.noise * self.source.random()
         self.places.setdefault(key, {})[place] = None
@@ -163,7 +163,7 @@ class Extraction:
             if len(places) == 1:
                 return 0
             s, _ = cast(tuple[Atom, Atom], key[1])
-            many = [p for _, p in cast(list[Place], list(places)) if len(p) > 1]
+            many = [p for _, p in cast(list[Occurrence], list(places)) if len(p) > 1]
             return len(many) - 1 - self._shared_products(s, many)
         a, b, _ = cast(TermPair, key[1])
         if len(places) == 1 and next(iter(places))[1] == a:
@@ -182,7 +182,7 @@ class Extraction:
     def _disjoint(self, key: Key) -> list[tuple[Atom, Product, Product, Product]]:
         """Places of a pair of terms that do not overlap, each with the product in front."""
         chosen = []
-        used: set[Place] = set()
+        used: set[Occurrence] = set()
         for s, p, q in cast(list[TermPlace], list(self.places[key])):
             if (s, p) not in used and (s, q) not in used:
                 used.update(((s, p), (s, q)))
@@ -191,10 +191,10 @@ class Extraction:
 
     def _carry_out(self, key: Key) -> None:
         if key[0] == "factors":
-            self._take_factors(cast(FactorPair, key[1]), cast(list[Place], list(self.places[key])))
+            self._take_factors(cast(FactorPair, key[1]), cast(list[Occurrence], list(self.places[key])))
         elif key[0] == "factor":
             s, x = cast(tuple[Atom, Atom], key[1])
-            self._take_factor(s, x, [p for _, p in cast(list[Place], list(self.places[key]))])
+            self._take_factor(s, x, [p for _, p in cast(list[Occurrence], list(self.places[key]))])
         else:
             self._take_terms(key)
 
@@ -205,7 +205,7 @@ class Extraction:
         self._insert(s, new, sign)
         self._remember(s)
 
-    def _take_factors(self, pair: FactorPair, places: list[Place]) -> None:
+    def _take_factors(self, pair: FactorPair, places: list[Occurrence]) -> None:
         sign, atom = self._definition({pair: 1})
         for s, product in places:
             if s != atom and product in self.sums.sums[s]:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from supple.expr.function import Function
 from supple.expr.passes.extraction import Extraction
 from supple.expr.passes.signed import Signed, read
-from supple.expr.passes.signs import write
-from supple.expr.passes.sums import Distribute, Inline, Polynomial, collect, expand
+from supple.expr.passes.signs import signed_function
+from supple.expr.passes.sums import Distribute, Inline, Terms, collect, expand
 
 _SMALL, _MEDIUM = 1_500, 12_000  # operations up to which every start, or the best three, are tried
 
@@ -19,44 +19,44 @@ def factor(f: Function) -> Function:
     graph = read(f)
     size = graph.size()
     starts = STARTS if size <= _SMALL else STARTS[:3] if size <= _MEDIUM else LARGE_STARTS
-    choices = [factored(graph, inline, distribute) for inline, distribute in starts]
-    return write(min(choices, key=lambda made: made.size()))
+    choices = [greedily_factored(graph, inline, distribute) for inline, distribute in starts]
+    return signed_function(min(choices, key=lambda made: made.size()))
 
 
-def factored(graph: Signed, inline: Inline, distribute: Distribute) -> Signed:
+def greedily_factored(graph: Signed, inline: Inline, distribute: Distribute) -> Signed:
     """The graph factored greedily after writing out what `inline` and `distribute` say."""
     return expand(Extraction(collect(graph, inline, distribute), factoring=True).run())
 
 
-def nothing(part: Polynomial, uses: int) -> bool:
+def nothing(part: Terms, uses: int) -> bool:
     return False
 
 
-def short_products(part: Polynomial, uses: int) -> bool:
+def short_products(part: Terms, uses: int) -> bool:
     return len(part) == 1 and uses <= 6 and all(len(p) <= 3 for p in part)
 
 
-def short_sums(part: Polynomial, uses: int) -> bool:
+def short_sums(part: Terms, uses: int) -> bool:
     return len(part) <= 3 and uses <= 4 and all(len(p) <= 3 for p in part)
 
 
-def sums(part: Polynomial, uses: int) -> bool:
+def sums(part: Terms, uses: int) -> bool:
     return len(part) <= 12 and len(part) * uses <= 24
 
 
-def never(a: Polynomial, b: Polynomial) -> bool:
+def never(a: Terms, b: Terms) -> bool:
     return False
 
 
-def over_short_sums(a: Polynomial, b: Polynomial) -> bool:
+def over_short_sums(a: Terms, b: Terms) -> bool:
     return min(len(a), len(b)) == 1 and max(len(a), len(b)) <= 4
 
 
-def over_sums(a: Polynomial, b: Polynomial) -> bool:
+def over_sums(a: Terms, b: Terms) -> bool:
     return min(len(a), len(b)) == 1 and max(len(a), len(b)) <= 12
 
 
-def between_sums(a: Polynomial, b: Polynomial) -> bool:
+def between_sums(a: Terms, b: Terms) -> bool:
     return len(a) * len(b) <= 16
 
 

@@ -59,7 +59,7 @@ def measure(f: Function, point: dict[Expr, Floats]) -> list[Measured]:
     return [operand(x) for x in f.output_scalars()]
 
 
-def check(old: Function, new: Function, name: str, seed: int = 0) -> float:
+def error_growth(old: Function, new: Function, name: str, seed: int = 0) -> float:
     """How many times larger rounding errors may be in new than in old, the worst of the outputs.
 
     Raises a PassError naming the pass `name` where new differs from old by more than rounding.

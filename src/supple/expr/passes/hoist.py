@@ -10,7 +10,7 @@ from supple.expr.function import Array, Function
 from supple.expr.node import Expr, Scalar, _node, symbol
 
 
-def split(f: Function, stages: Sequence[Collection[str]]) -> tuple[Function, ...]:
+def staged(f: Function, stages: Sequence[Collection[str]]) -> tuple[Function, ...]:
     """One Function per stage, in a chain whose composition is f.
 
     `stages` lists the names of the inputs that become known at each stage, such as parameters, pose and

@@ -6,10 +6,10 @@ import random
 
 from supple.expr.function import Function
 from supple.expr.passes.extraction import Extraction
-from supple.expr.passes.factor import factored
+from supple.expr.passes.factor import greedily_factored
 from supple.expr.passes.signed import Signed, read
-from supple.expr.passes.signs import write
-from supple.expr.passes.sums import Polynomial, collect, expand
+from supple.expr.passes.signs import signed_function
+from supple.expr.passes.sums import Terms, collect, expand
 
 _EFFORT = 30_000  # operations factored again in all: the search takes about as long for any Function
 _TRIES = 80
@@ -22,21 +22,21 @@ def search(f: Function) -> Function:
     current = read(f)
     size = current.size()
     if size <= _WIDE:
-        tried = factored(current, long_sums, between_long_sums)
+        tried = greedily_factored(current, long_sums, between_long_sums)
         if tried.size() <= size:
             current, size = tried, tried.size()
     for _ in range(min(_TRIES, _EFFORT // max(size, 1))):
         tried = loosened(current, source)
         if tried.size() <= size:
             current, size = tried, tried.size()
-    return write(current)
+    return signed_function(current)
 
 
-def long_sums(part: Polynomial, uses: int) -> bool:
+def long_sums(part: Terms, uses: int) -> bool:
     return len(part) <= 40 and len(part) * uses <= 120
 
 
-def between_long_sums(a: Polynomial, b: Polynomial) -> bool:
+def between_long_sums(a: Terms, b: Terms) -> bool:
     return len(a) * len(b) <= 48
 
 
@@ -47,10 +47,10 @@ def loosened(graph: Signed, source: random.Random) -> Signed:
     longest = source.choice((3, 12))
     noise = source.choice((0.1, 0.5, 1.0))
 
-    def inline(part: Polynomial, uses: int) -> bool:
+    def inline(part: Terms, uses: int) -> bool:
         return len(part) <= longest and source.random() < shared
 
-    def distribute(a: Polynomial, b: Polynomial) -> bool:
+    def distribute(a: Terms, b: Terms) -> bool:
         return len(a) * len(b) <= longest and source.random() < multiplied
 
     return expand(Extraction(collect(graph, inline, distribute), True, source, noise).run())

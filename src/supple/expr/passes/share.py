@@ -5,10 +5,10 @@ from __future__ import annotations
 from supple.expr.function import Function
 from supple.expr.passes.extraction import Extraction
 from supple.expr.passes.signed import read
-from supple.expr.passes.signs import write
+from supple.expr.passes.signs import signed_function
 from supple.expr.passes.sums import collect, expand
 
 
 def share(f: Function) -> Function:
     """f with (a + b) + c and (a + d) + b computing a + b once, and likewise for products."""
-    return write(expand(Extraction(collect(read(f)), factoring=False).run()))
+    return signed_function(expand(Extraction(collect(read(f)), factoring=False).run()))

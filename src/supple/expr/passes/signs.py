@@ -23,10 +23,10 @@ _ANCESTORS = 300  # nodes tried to repair one negation
 
 def signs(f: Function) -> Function:
     """f with the orientation of every subtraction chosen so that the fewest negations are left."""
-    return write(read(f))
+    return signed_function(read(f))
 
 
-def write(graph: Signed) -> Function:
+def signed_function(graph: Signed) -> Function:
     """The Function of a signed graph, with the fewest negations found."""
     return _emitted(graph, Orientation(graph).improved())
 

@@ -18,10 +18,10 @@ from supple.expr.passes.signed import ODD, Reference, Signed, magnitude, recipro
 Atom = int
 Product = tuple[Atom, ...]
 Sum = dict[Product, int]  # product -> its sign
-Polynomial = dict[Product, Number]  # product -> its coefficient, while like terms are collected
+Terms = dict[Product, Number]  # product -> its coefficient, while like terms are collected
 Ref = tuple[int, Atom]  # sign, atom
-Inline = Callable[[Polynomial, int], bool]  # polynomial, number of uses
-Distribute = Callable[[Polynomial, Polynomial], bool]
+Inline = Callable[[Terms, int], bool]  # polynomial, number of uses
+Distribute = Callable[[Terms, Terms], bool]
 
 _TERMS, _FACTORS = 200, 20  # longer sums and products are flattened in pieces
 _DIVISIONS = 2  # two divisions by y take no longer than 1/y and two multiplications; more of them do
@@ -85,7 +85,7 @@ class Sums:
                 return self.scaled(tuple(rest), times(self.numbers[a], value))
         return product if value == 1 else tuple(sorted((*product, self.constant(value))))
 
-    def definition(self, polynomial: Polynomial) -> Ref:
+    def definition(self, polynomial: Terms) -> Ref:
         """The atom, with its sign, that stands for a polynomial."""
         if not polynomial:
             return 1, self.constant(0)
@@ -97,7 +97,7 @@ class Sums:
                 return (1 if c > 0 else -1), product[0]
         return self.define({self.scaled(p, magnitude(c)): 1 if c > 0 else -1 for p, c in polynomial.items()})
 
-    def factors(self, polynomial: Polynomial) -> tuple[Number, Product]:
+    def factors(self, polynomial: Terms) -> tuple[Number, Product]:
         """A polynomial as one product with a coefficient; a sum becomes a definition."""
         if len(polynomial) == 1:
             ((product, c),) = polynomial.items()
@@ -121,7 +121,7 @@ def collect(
     made = Sums(graph, distribute)
     uses = graph.uses()
     wanted = {abs(r) for refs in graph.outputs.values() for r in refs}
-    parts: dict[int, Polynomial] = {}
+    parts: dict[int, Terms] = {}
     for i in graph.live():
         part = parts[i] = _polynomial(made, i, parts)
         inverted = _is_inverse(made, part)
@@ -140,26 +140,26 @@ def collect(
     return made
 
 
-def _is_inverse(made: Sums, part: Polynomial) -> bool:
+def _is_inverse(made: Sums, part: Terms) -> bool:
     """Whether a polynomial is the inverse of an atom, times a number."""
     return len(part) == 1 and all(len(p) == 1 and p[0] in made.inverses for p in part)
 
 
-def _is_short(part: Polynomial) -> bool:
+def _is_short(part: Terms) -> bool:
     """Whether a polynomial may be flattened in one piece."""
     return len(part) <= _TERMS and all(len(p) <= _FACTORS for p in part)
 
 
-def _is_plain(part: Polynomial) -> bool:
+def _is_plain(part: Terms) -> bool:
     """Whether a polynomial is a number or one atom, up to sign: nothing to define."""
     return len(part) <= 1 and all(not p or (len(p) == 1 and abs(c) == 1) for p, c in part.items())
 
 
-def _signed(part: Polynomial, r: Reference) -> Polynomial:
+def _signed(part: Terms, r: Reference) -> Terms:
     return part if r > 0 else {p: -c for p, c in part.items()}
 
 
-def _polynomial(made: Sums, i: int, parts: dict[int, Polynomial]) -> Polynomial:
+def _polynomial(made: Sums, i: int, parts: dict[int, Terms]) -> Terms:
     """Node i in terms of the parts of its operands."""
     graph = made.graph
     op = graph.ops[i]
@@ -183,7 +183,7 @@ def _polynomial(made: Sums, i: int, parts: dict[int, Polynomial]) -> Polynomial:
     return {(made.atom("call", op, 1 if op != "sqrt" else sign, argument),): outer}
 
 
-def _added(a: Polynomial, b: Polynomial) -> Polynomial:
+def _added(a: Terms, b: Terms) -> Terms:
     total = dict(a)
     for product, c in b.items():
         if product in total:
@@ -193,11 +193,11 @@ def _added(a: Polynomial, b: Polynomial) -> Polynomial:
     return total
 
 
-def _multiplied(made: Sums, a: Polynomial, b: Polynomial) -> Polynomial:
+def _multiplied(made: Sums, a: Terms, b: Terms) -> Terms:
     if not a or not b:
         return {}
     if len(a) * len(b) > 1 and made.distribute(a, b):
-        total: Polynomial = {}
+        total: Terms = {}
         for p, c in a.items():
             for q, d in b.items():
                 total = _added(total, _joined(made, p, q, c, d))
@@ -207,7 +207,7 @@ def _multiplied(made: Sums, a: Polynomial, b: Polynomial) -> Polynomial:
     return _joined(made, left, right, c, d)
 
 
-def _joined(made: Sums, left: Product, right: Product, c: Number, d: Number) -> Polynomial:
+def _joined(made: Sums, left: Product, right: Product, c: Number, d: Number) -> Terms:
     """c * left times d * right; an atom and its inverse cancel."""
     product = list(left)
     for atom in right:
@@ -219,7 +219,7 @@ def _joined(made: Sums, left: Product, right: Product, c: Number, d: Number) -> 
     return {tuple(sorted(product)): times(c, d)}
 
 
-def _divided(made: Sums, a: Polynomial, b: Polynomial) -> Polynomial:
+def _divided(made: Sums, a: Terms, b: Terms) -> Terms:
     sign, denominator = made.definition(b)
     if denominator in made.numbers:
         return _multiplied(made, a, {(): times(sign, reciprocal(made.numbers[denominator]))})

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from supple.expr.function import Array, Function, function, symbols
-from supple.expr.passes.hoist import split
+from supple.expr.passes.hoist import staged
 from supple.expr.program import Program
 from supple.expr.vector import zeros
 from supple.formulations.least_constraint.closing import closing_friction
@@ -114,7 +114,7 @@ def _leg_functions(leg: Leg, common: Array, varying: Varying, forward: bool) -> 
     if leg.tree.x is not None:
         inputs["x"] = leg.tree.x
     whole = function("leg", inputs, outputs)
-    early, late = split(whole, [set(inputs) - {"slots"}, {"slots"}])
+    early, late = staged(whole, [set(inputs) - {"slots"}, {"slots"}])
     gather = function("gather", early.inputs, {"part": part, "carried": early.outputs["carried"]})
     return gather, Function("spread", late.inputs, late.outputs)
 

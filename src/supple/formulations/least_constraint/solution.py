@@ -48,7 +48,8 @@ class Solution:
         if x in self.legs.dependent:
             return self._evaluate(self.legs.dependent[x])
         if isinstance(x, Joint) and tree.given(x.velocity):
-            return tree.s.a[x.velocity]
+            acceleration: Scalar = tree.s.a[x.velocity]
+            return acceleration
         if isinstance(x, Slot):
             return self._slot(x.frame, x.component)
         raise Unsupported(f"loops that leave no freedom for the acceleration of {name_of(self.tree, x)}")

@@ -8,11 +8,11 @@ import numpy as np
 
 from supple.expr.derivative import directional, pull_back, push_forward
 from supple.expr.function import Array, Function, function, symbols
-from supple.expr.node import Expr, Scalar, add, mul
+from supple.expr.node import HALF, Expr, Scalar, add, mul
 from supple.expr.vector import cross, cross_matrix, dot, is_zero, matmul, matvec, minus, plus, scale, vector, zeros
 from supple.formulations.record import Equations, Formulation
 from supple.formulations.rigid_links.link_system import LinkMotion, LinkSystem
-from supple.formulations.rigid_links.moments import HALF, Moments, contract, moments
+from supple.formulations.rigid_links.moments import Moments, contract, moments
 from supple.formulations.tree.friction import coulomb_friction
 from supple.formulations.tree.kinematics import inputs, small_rotation
 from supple.formulations.tree.lagrangian import along_velocities

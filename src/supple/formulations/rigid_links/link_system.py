@@ -18,7 +18,7 @@ from functools import cached_property
 import numpy as np
 
 from supple.expr.function import Array
-from supple.expr.node import add, mul
+from supple.expr.node import HALF, add, mul
 from supple.expr.vector import (
     axis_rotation,
     cross,
@@ -33,7 +33,7 @@ from supple.expr.vector import (
     scale,
     zeros,
 )
-from supple.formulations.tree.kinematics import HALF, State
+from supple.formulations.tree.kinematics import State
 from supple.formulations.tree.observed import bent_outline
 from supple.robot.bodies.record import Marker, Outline
 from supple.robot.mechanism import Anchor, Frame, Mechanism

@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from fractions import Fraction
 from typing import Any
 
 import numpy as np
 
 from supple.expr.function import Array
-from supple.expr.node import Expr, Scalar, add, mul
+from supple.expr.node import HALF, Expr, Scalar, add, mul
 from supple.expr.vector import dot, is_zero, matvec, zeros
 from supple.robot.bodies.record import Body, Shortened, axial, eye
 
-HALF = Fraction(1, 2)
 _ROUNDING = 1e-12  # of differences between integrals that are the same
 
 

@@ -14,14 +14,12 @@ import numpy as np
 import numpy.typing as npt
 
 from supple.expr.elimination import factored
-from supple.expr.function import Function, function, symbols
+from supple.expr.function import Function, Indices, function, symbols
 from supple.expr.vector import matmul, matvec, plus, scale
 from supple.formulations.record import Unsupported
 from supple.formulations.tree.identical_legs import Varying, leg_frames, leg_template
 from supple.formulations.tree.matrices import matrices
 from supple.robot.mechanism import Frame, Mechanism
-
-Indices = npt.NDArray[np.intp]
 
 
 @dataclass(frozen=True)

@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-Matrix = npt.NDArray[np.float64]
+Floats = npt.NDArray[np.float64]
 TOLERANCE = 1e-9
 
 
-def split(J: Matrix, kinds: Sequence[str]) -> tuple[list[int], list[int]]:
+def split(J: Floats, kinds: Sequence[str]) -> tuple[list[int], list[int]]:
     """Independent coordinates, and those that follow from J v = 0.
 
     Passive and platform coordinates follow first (Stachera & Schumacher 2008: active and elastic ones are independent),
@@ -34,7 +34,7 @@ def split(J: Matrix, kinds: Sequence[str]) -> tuple[list[int], list[int]]:
     return [i for i in range(len(kinds)) if i not in chosen], sorted(chosen)
 
 
-def independent_rows(J: Matrix) -> list[int]:
+def independent_rows(J: Floats) -> list[int]:
     """Rows of J that say everything the others say."""
     B = _unit_rows(J)
     rank = _rank(B)
@@ -43,21 +43,21 @@ def independent_rows(J: Matrix) -> list[int]:
     return sorted(int(k) for k in _pivots(B.T)[0][:rank])
 
 
-def _unit_rows(J: Matrix) -> Matrix:
+def _unit_rows(J: Floats) -> Floats:
     length = np.linalg.norm(J, axis=1, keepdims=True)
     kept = length > 1e-12 * length.max(initial=0.0)
-    made: Matrix = np.where(kept, J, 0.0) / np.where(kept, length, 1.0)
+    made: Floats = np.where(kept, J, 0.0) / np.where(kept, length, 1.0)
     return made
 
 
-def _rank(B: Matrix) -> int:
+def _rank(B: Floats) -> int:
     if 0 in B.shape:
         return 0
     sigma = np.linalg.svd(B, compute_uv=False)
     return int(np.sum(sigma > TOLERANCE * max(1.0, float(sigma[0]))))
 
 
-def _pivots(A: Matrix) -> tuple[npt.NDArray[Any], Matrix]:
+def _pivots(A: Floats) -> tuple[npt.NDArray[Any], Floats]:
     """Columns of A by the size of what the columns before leave of them, and those sizes."""
     if 0 in A.shape:
         return np.arange(A.shape[1]), np.zeros(A.shape[1])

@@ -8,13 +8,12 @@ with it angular velocities are exact time derivatives, which the linear formulas
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from fractions import Fraction
 from functools import cached_property
 
 import numpy as np
 
 from supple.expr.function import Array, symbols
-from supple.expr.node import Expr, Scalar, add, div, mul, named, neg
+from supple.expr.node import HALF, Expr, Scalar, add, div, mul, named, neg
 from supple.expr.vector import (
     axis_rotation,
     cross,
@@ -33,8 +32,6 @@ from supple.expr.vector import (
 )  # fmt: skip
 from supple.robot.bodies.record import Body, Marker
 from supple.robot.mechanism import Anchor, Frame, Mechanism
-
-HALF = Fraction(1, 2)
 
 
 @dataclass(frozen=True)

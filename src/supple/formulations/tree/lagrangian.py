@@ -10,14 +10,13 @@ along the turn and Boltzmann-Hamel's term v x dL/dv is added.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from fractions import Fraction
 from typing import Protocol
 
 import numpy as np
 
 from supple.expr.derivative import pull_back, push_forward
 from supple.expr.function import Array, Function, function, symbols
-from supple.expr.node import Scalar, add, mul, sub
+from supple.expr.node import HALF, Scalar, add, mul, sub
 from supple.expr.vector import cross, dot, is_zero, matvec, minus, plus, scale, vector, zeros
 from supple.formulations.record import Equations, Formulation
 from supple.formulations.tree.equations import tree_equations
@@ -27,8 +26,6 @@ from supple.formulations.tree.loops import closure_motion
 from supple.formulations.tree.observed import displacement, first_moments, kinetic_energy
 from supple.formulations.tree.strain import elastic_energy, lost_power
 from supple.robot.mechanism import Mechanism
-
-HALF = Fraction(1, 2)
 
 
 class Moving(Protocol):

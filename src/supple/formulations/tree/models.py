@@ -12,7 +12,7 @@ from supple.expr.substitution import substituted
 from supple.formulations.record import Build, Derive, Equations
 from supple.robot.mechanism import Mechanism
 
-LARGE = 2_000_000  # nodes a dense Jacobian may be made of; larger ones are given along a direction
+LARGEST_JACOBIAN = 2_000_000  # nodes a dense Jacobian may be made of; larger ones are given along a direction
 
 
 def equation_models(derive: Derive) -> dict[str, Build]:
@@ -61,7 +61,7 @@ def linear_model(equations: Equations) -> Function:
     inputs = {k: f.inputs[k] for k in ("q", "g", "lam", "w") if f.inputs[k].size}
     direction = equations.inertia.inputs["direction"]
     columns = {name: substituted(part.outputs["f"], rest) for name, part in parts.items()}
-    if len(f.nodes) * equations.mechanism.nv > LARGE:
+    if len(f.nodes) * equations.mechanism.nv > LARGEST_JACOBIAN:
         named = {f"{name}_direction": column for name, column in columns.items()}
         return function("linear", {**inputs, "direction": direction}, named)
     matrices = {name: _rows(column, direction) for name, column in columns.items()}

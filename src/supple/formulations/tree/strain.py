@@ -12,14 +12,11 @@ N_t = a_t.(K x + D x') is the axial force in the element t, and N_t G_t its geom
 from __future__ import annotations
 
 from dataclasses import dataclass
-from fractions import Fraction
 
 from supple.expr.function import Array
-from supple.expr.node import Scalar, add, mul
+from supple.expr.node import HALF, Scalar, add, mul
 from supple.expr.vector import dot, is_zero, matvec, plus, scale, zeros
 from supple.robot.bodies.record import Body
-
-HALF = Fraction(1, 2)
 
 
 @dataclass(frozen=True)

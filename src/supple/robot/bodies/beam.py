@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from supple.robot.bodies.beam_element import BeamSpec, Element, at, element, product
+from supple.robot.bodies.beam_element import BeamSpec, Element, at, element, integrated_product
 from supple.robot.bodies.record import Array, Body, Marker, Outline, Slender, eye, from_moments, zeros
 from supple.robot.bodies.shortening import PLANAR, SPATIAL, coordinates_of, stretches
 
@@ -39,7 +39,7 @@ def beam_body(spec: BeamSpec) -> Body:
                 s[axis, a] += density * sums[axis][k]
                 J[a, 0, axis] += density * (x0 * sums[axis][k] + e.h * firsts[axis][k])
             for axis in range(3):
-                rot_beta[axis, a] += spec.rho * e.h * _rotary(spec, axis) * product(e.rotation[axis][k], [1])
+                rot_beta[axis, a] += spec.rho * e.h * _rotary(spec, axis) * integrated_product(e.rotation[axis][k], [1])
             for m, b in where.items():
                 E[a, b] = E[a, b] + density * pairs[k][m][0]
                 rot_M[a, b] += spec.rho * e.h * pairs[k][m][1]
@@ -96,8 +96,8 @@ def _rotary(spec: BeamSpec, axis: int) -> Any:
 
 def _first_integrals(e: Element) -> tuple[list[list[Any]], list[list[Any]]]:
     """int phi_k dxi and int xi phi_k dxi per axis and coordinate."""
-    sums = [[product(p, [1]) for p in axis] for axis in e.displacement]
-    firsts = [[product(p, [1], 1) for p in axis] for axis in e.displacement]
+    sums = [[integrated_product(p, [1]) for p in axis] for axis in e.displacement]
+    firsts = [[integrated_product(p, [1], 1) for p in axis] for axis in e.displacement]
     return sums, firsts
 
 
@@ -110,9 +110,9 @@ def _second_integrals(e: Element, spec: BeamSpec) -> list[list[tuple[Array, Any]
             T = zeros(3, 3)
             rotary: Any = 0
             for a in range(3):
-                rotary += _rotary(spec, a) * product(e.rotation[a][i], e.rotation[a][k])
+                rotary += _rotary(spec, a) * integrated_product(e.rotation[a][i], e.rotation[a][k])
                 for b in range(3):
-                    T[a, b] = product(e.displacement[a][i], e.displacement[b][k])
+                    T[a, b] = integrated_product(e.displacement[a][i], e.displacement[b][k])
             row.append((T, rotary))
         pairs.append(row)
     return pairs

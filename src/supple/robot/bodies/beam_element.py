@@ -12,7 +12,7 @@ from typing import Any
 from supple.robot.bodies.record import Array, zeros
 from supple.robot.bodies.section import CrossSection
 
-Polynomial = list[Any]  # coefficients of 1, xi, xi^2, ...
+Coefficients = list[Any]  # coefficients of 1, xi, xi^2, ...
 
 
 @dataclass(frozen=True)
@@ -30,7 +30,7 @@ class BeamSpec:
     shortens: bool = True  # second order: bending draws its sections towards the root
 
 
-def _bending(phi: Any) -> tuple[list[Polynomial], list[Polynomial]]:
+def _bending(phi: Any) -> tuple[list[Coefficients], list[Coefficients]]:
     """Deflection and rotation shape functions of (v1, h theta1, v2, h theta2), v and h theta over xi."""
     f = Fraction(1, 2) * phi
     d = 1 if zero(phi) else 1 / (1 + phi)
@@ -43,7 +43,7 @@ def zero(x: Any) -> bool:
     return isinstance(x, (int, float, Fraction)) and x == 0
 
 
-def product(p: Polynomial, q: Polynomial, power: int = 0) -> Any:
+def integrated_product(p: Coefficients, q: Coefficients, power: int = 0) -> Any:
     """int_0^1 p q xi^power dxi."""
     total: Any = 0
     for i, a in enumerate(p):
@@ -53,7 +53,7 @@ def product(p: Polynomial, q: Polynomial, power: int = 0) -> Any:
     return total
 
 
-def at(p: Polynomial, xi: Any) -> Any:
+def at(p: Coefficients, xi: Any) -> Any:
     total: Any = 0
     for c in reversed(p):
         total = total * xi + c
@@ -65,8 +65,8 @@ class Element:
     """One element of length h: polynomials of displacement (3) and rotation (3) for its 12 nodal coordinates."""
 
     h: Any
-    displacement: list[list[Polynomial]]  # [axis][coordinate]
-    rotation: list[list[Polynomial]]
+    displacement: list[list[Coefficients]]  # [axis][coordinate]
+    rotation: list[list[Coefficients]]
     K: Array
 
 
@@ -76,9 +76,9 @@ def element(spec: BeamSpec) -> Element:
     s = spec.section
     phi_y = 12 * spec.E * s.Iz / (s.ky * spec.G * s.area * h**2) if spec.shear else 0
     phi_z = 12 * spec.E * s.Iy / (s.kz * spec.G * s.area * h**2) if spec.shear else 0
-    linear: list[Polynomial] = [[1, -1], [0, 1]]
-    displacement: list[list[Polynomial]] = [[[] for _ in range(12)] for _ in range(3)]
-    rotation: list[list[Polynomial]] = [[[] for _ in range(12)] for _ in range(3)]
+    linear: list[Coefficients] = [[1, -1], [0, 1]]
+    displacement: list[list[Coefficients]] = [[[] for _ in range(12)] for _ in range(3)]
+    rotation: list[list[Coefficients]] = [[[] for _ in range(12)] for _ in range(3)]
     for end in range(2):
         displacement[0][6 * end] = linear[end]
         rotation[0][6 * end + 3] = linear[end]

@@ -96,7 +96,7 @@ def _second_from(
     return tuple(shortened), shortening
 
 
-def write(body: Body, markers: Mapping[str, Marker], path: Path) -> Path:
+def write_body_file(body: Body, markers: Mapping[str, Marker], path: Path) -> Path:
     """The file of a body: its record as .npz, or its modes as a universal file."""
     if path.suffix.lower() == ".npz":
         return write_body(body, markers, path)

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from scipy import sparse
@@ -17,11 +16,11 @@ from scipy.linalg import eigh, qr
 
 from supple.errors import SuppleError
 from supple.robot.bodies.record import Array, Reduced
+from supple.robot.fields import AXES
 from supple.robot.finite_elements.model import Site
 from supple.robot.finite_elements.modes import canonical, elastic_modes, factorised, lowest
+from supple.robot.sparse import AnyMatrix
 
-Matrix = Any
-AXES = ("x", "y", "z", "rx", "ry", "rz")
 MOST_MODES = 500
 _BATCH = 24
 
@@ -30,8 +29,8 @@ _BATCH = 24
 class Structure:
     """Matrices of a free body, its rigid motions, the sites that are attached, and the one that is its root."""
 
-    M: Matrix
-    K: Matrix
+    M: AnyMatrix
+    K: AnyMatrix
     rigid: Array  # m x 6
     sites: tuple[Site, ...]
     root: Site | None
@@ -63,7 +62,7 @@ class Basis:
 
 def reduce(structure: Structure, method: str, selection: Selection) -> Basis:
     """The Basis of a method: free_free, clamped_free, craig_bampton or static."""
-    return METHODS[method](structure, selection)
+    return REDUCTIONS[method](structure, selection)
 
 
 # Methods --------------------------------------------------------------------------------------------------------------
@@ -131,7 +130,7 @@ def static(s: Structure, selection: Selection) -> Basis:
     return _basis(s, "static", canonical(squares, both @ turn, s.seen), _mode_names(len(squares)), omitted)
 
 
-METHODS: dict[str, Callable[[Structure, Selection], Basis]] = {
+REDUCTIONS: dict[str, Callable[[Structure, Selection], Basis]] = {
     "free_free": free_free,
     "clamped_free": clamped_free,
     "craig_bampton": craig_bampton,
@@ -317,7 +316,7 @@ def response(s: Structure) -> Callable[[Array], tuple[Array, Array]]:
     return _Floating(s) if s.root is None else _Rooted(s, s.root)
 
 
-def _independent(X: Array, M: Matrix) -> Array:
+def _independent(X: Array, M: AnyMatrix) -> Array:
     """M-orthonormal columns that span X, rounding left out."""
     gram = X.T @ (M @ X)
     scale = np.sqrt(np.maximum(np.diag(gram), 1e-300))

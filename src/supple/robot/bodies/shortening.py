@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from supple.robot.bodies.beam_element import BeamSpec, Element, Polynomial, element, product, zero
+from supple.robot.bodies.beam_element import BeamSpec, Coefficients, Element, element, integrated_product, zero
 from supple.robot.bodies.record import Array, Shortened, Shortening, Stretch, eye, zeros
 
 PLANAR = (0, 1, 5)
@@ -137,9 +137,9 @@ def _slopes(e: Element, start: Any, end: Any, power: int = 0) -> Array:
     return made
 
 
-def _between(p: Polynomial, q: Polynomial, start: Any, end: Any, power: int) -> Any:
+def _between(p: Coefficients, q: Coefficients, start: Any, end: Any, power: int) -> Any:
     if zero(start) and zero(end - 1):
-        return product(p, q, power)
+        return integrated_product(p, q, power)
     total: Any = 0
     for i, a in enumerate(p):
         for j, b in enumerate(q):

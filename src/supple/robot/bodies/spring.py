@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 
 from supple.robot.bodies.record import Body, Marker, eye, zeros
-from supple.robot.description import AXES, JointDamping, Spring
+from supple.robot.description import JointDamping, Spring
+from supple.robot.fields import AXES
 
 
 def spring_axes(spec: Spring, planar_axes: tuple[str, ...] | None) -> list[str]:

@@ -39,7 +39,7 @@ def read_grids(path: Path) -> Systems:
                     numbers = [_whole(card, start + k) for k in range(4)]
                     definitions[numbers[0]] = Definition(card.name[-1], 0, (), tuple(numbers[1:]))
         elif card.name.startswith("CORD2"):
-            values = [number(x or "0.", card.where) for x in _padded(card.fields, 11)[2:]]
+            values = [nastran_number(x or "0.", card.where) for x in _padded(card.fields, 11)[2:]]
             points = tuple(tuple(values[3 * k : 3 * k + 3]) for k in range(3))
             definitions[_whole(card, 0)] = Definition(card.name[-1], _whole(card, 1, 0), points)
         else:
@@ -59,7 +59,7 @@ def read_solids(path: Path) -> list[tuple[str, list[int]]]:
 
 
 def _grid(texts: list[str], default: list[str], where: str) -> Grid:
-    x, y, z = (number(t or "0.", where) for t in texts[2:5])
+    x, y, z = (nastran_number(t or "0.", where) for t in texts[2:5])
     systems = [_Card("GRID", [texts[k] or default[k] or "0"], where) for k in (1, 5)]
     return Grid(_whole(systems[0], 0), (x, y, z), _whole(systems[1], 0))
 
@@ -77,7 +77,7 @@ def _whole(card: _Card, at: int, blank: int | None = None) -> int:
     return int(text)
 
 
-def number(text: str, where: str) -> float:
+def nastran_number(text: str, where: str) -> float:
     """A number as Nastran writes it: 1.0E+5, 1.0+5 or 1.0D+5."""
     plain = re.sub(r"(?<=[0-9.])([-+]\d+)$", r"E\1", re.sub("[Dd]", "E", text.strip()))
     try:

@@ -14,7 +14,7 @@ from scipy import sparse
 
 from supple.errors import SuppleError
 from supple.robot.bodies.record import Array
-from supple.robot.finite_elements.nodal import MOST, NodalModel, check_model, without_still_nodes
+from supple.robot.finite_elements.nodal import MOST_COORDINATES, NodalModel, check_model, without_still_nodes
 from supple.robot.named_files import checked_file, files_below
 
 _SECONDS = 600
@@ -45,8 +45,8 @@ def _coordinates(path: Path) -> tuple[Array, Array]:
             raise SuppleError(f"{path.name}:{number}: is no coordinate such as 12.3")
         label.append(int(node))
         component.append(int(axis) - 1)
-    if not 0 < len(label) <= MOST:
-        raise SuppleError(f"{path.name}: has {len(label)} coordinates; 1 to {MOST} are read")
+    if not 0 < len(label) <= MOST_COORDINATES:
+        raise SuppleError(f"{path.name}: has {len(label)} coordinates; 1 to {MOST_COORDINATES} are read")
     if len(set(zip(label, component, strict=True))) != len(label):
         raise SuppleError(
             f"{path.name}: names a coordinate twice; CalculiX makes solids of shells and beams, and their matrices have no "

@@ -86,6 +86,7 @@ def modal_model(model: NodalModel, count: int) -> NodalModel:
     """The model as its six rigid and first `count` elastic modes, mass-normalised: what universal files hold."""
     if model.modes is not None:
         return model
+    assert model.K is not None and model.M is not None  # a model without modes has matrices
     rigid = model.rigid()
     values, shapes = elastic_modes(model.K, model.M, rigid, count)
     return replace(

@@ -17,8 +17,8 @@ from scipy import sparse
 
 from supple.errors import SuppleError
 from supple.robot.bodies.record import Array
-from supple.robot.finite_elements.nodal import MOST
-from supple.robot.named_files import LARGEST, checked_file
+from supple.robot.finite_elements.nodal import MOST_COORDINATES
+from supple.robot.named_files import LARGEST_FILE, checked_file
 
 _HEADER = 128
 _MATRIX, _COMPRESSED = 14, 15
@@ -82,7 +82,7 @@ def read_variables(path: Path) -> dict[str, Any]:
     """The matrices of a MATLAB file by name: dense arrays, or sparse matrices."""
     content = _content(path)
     made: dict[str, Any] = {}
-    left = 4 * LARGEST
+    left = 4 * LARGEST_FILE
     while content.at < len(content.data):
         kind, data = content.element()
         if kind == _COMPRESSED:
@@ -117,7 +117,7 @@ def _unpacked(data: memoryview, most: int, content: _Bytes) -> memoryview:
     except zlib.error as error:
         raise content.fault("a compressed variable cannot be unpacked") from error
     if len(made) > most:
-        raise SuppleError(f"{content.file}: unpacks to more than {4 * LARGEST / 1e6:.0f} MB, the most that is read")
+        raise SuppleError(f"{content.file}: unpacks to more than {4 * LARGEST_FILE / 1e6:.0f} MB, the most that is read")
     if not unpacker.eof:
         raise content.fault("a compressed variable ends too soon")
     return memoryview(made)
@@ -163,8 +163,8 @@ def _values(part: _Bytes, is_complex: bool) -> Array:
 
 def _sparse(part: _Bytes, shape: tuple[int, ...], is_complex: bool) -> Any:
     """A matrix by columns: rows of the entries, where columns begin, values."""
-    if max(shape) > MOST:
-        raise SuppleError(f"{part.file}: is {shape[0]} x {shape[1]}; at most {MOST} rows are read")
+    if max(shape) > MOST_COORDINATES:
+        raise SuppleError(f"{part.file}: is {shape[0]} x {shape[1]}; at most {MOST_COORDINATES} rows are read")
     rows, begins = (part.numbers().astype(np.int64) for _ in range(2))
     values = _values(part, is_complex)
     if begins.size != shape[1] + 1 or begins[0] != 0 or (np.diff(begins) < 0).any():

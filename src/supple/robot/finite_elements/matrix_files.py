@@ -21,9 +21,8 @@ from supple.robot.bodies.record import Array
 from supple.robot.finite_elements.matlab_files import read_variables
 from supple.robot.finite_elements.matrix_market import read_market
 from supple.robot.finite_elements.nodal import NodalModel, check_model
-from supple.robot.named_files import LARGEST, checked_file
-
-Matrix = Any
+from supple.robot.named_files import LARGEST_FILE, checked_file
+from supple.robot.sparse import Matrix
 
 
 def read_arrays(path: Path) -> dict[str, Array]:
@@ -32,8 +31,10 @@ def read_arrays(path: Path) -> dict[str, Array]:
     try:
         with zipfile.ZipFile(path) as archive:
             total = sum(entry.file_size for entry in archive.infolist())
-        if total > 4 * LARGEST:
-            raise SuppleError(f"{path.name}: unpacks to {total / 1e6:.0f} MB; at most {4 * LARGEST / 1e6:.0f} MB are read")
+        if total > 4 * LARGEST_FILE:
+            raise SuppleError(
+                f"{path.name}: unpacks to {total / 1e6:.0f} MB; at most {4 * LARGEST_FILE / 1e6:.0f} MB are read"
+            )
         with np.load(path, allow_pickle=False) as data:
             return {name: data[name] for name in data.files}
     except SuppleError:
@@ -111,11 +112,13 @@ def _matrix(data: Mapping[str, Array], name: str, n: int, file: str) -> Matrix:
         values = _real(data[f"{name}_value"], name, file)
         if len(rows) and (min(rows.min(), columns.min()) < 0 or max(rows.max(), columns.max()) >= n):
             raise SuppleError(f"{file}: {name} has an entry outside {n} x {n}")
-        return sparse.csr_matrix((values, (rows, columns)), (n, n))
+        made: Matrix = sparse.csr_matrix((values, (rows, columns)), (n, n))
+        return made
     A: Any = data[name]
     if sparse.issparse(A) and hasattr(A, "check_format"):
         A.check_format(full_check=True)  # indices of a broken file would be followed out of memory
-    return _real(A, name, file).tocsr() if sparse.issparse(A) else sparse.csr_matrix(_real(A, name, file))
+    made = _real(A, name, file).tocsr() if sparse.issparse(A) else sparse.csr_matrix(_real(A, name, file))
+    return made
 
 
 def _real(A: Any, name: str, file: str) -> Any:
@@ -153,11 +156,11 @@ def read_matrix_market(stiffness: Path, mass: Path | None, nodes: Path | None) -
     """K and M from MatrixMarket files and nodes from a table."""
     if mass is None or nodes is None:
         raise SuppleError(f"{stiffness.name}: a MatrixMarket stiffness needs mass: (its mass matrix) and nodes: (a table)")
-    data = {"K": read_market(stiffness), "M": read_market(mass), "nodes": read_table(nodes)}
+    data = {"K": read_market(stiffness), "M": read_market(mass), "nodes": read_node_table(nodes)}
     return from_arrays(data, stiffness.name)
 
 
-def read_table(path: Path) -> Array:
+def read_node_table(path: Path) -> Array:
     """Nodes from a text table: x y z, or number x y z, divided by commas or blanks."""
     checked_file(path)
     rows = []

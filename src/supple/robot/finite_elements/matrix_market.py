@@ -14,7 +14,7 @@ from scipy import sparse
 
 from supple.errors import SuppleError
 from supple.robot.bodies.record import Array
-from supple.robot.finite_elements.nodal import MOST
+from supple.robot.finite_elements.nodal import MOST_COORDINATES
 from supple.robot.named_files import checked_file
 
 _BANNER = ("%%matrixmarket", "matrix")
@@ -94,7 +94,7 @@ def _sizes(words: list[bytes], kind: _Kind, lines: _Lines) -> tuple[int, int]:
     if len(words) != wanted or not all(_WHOLE.fullmatch(w) for w in words):
         raise lines.fault(f"must give the sizes, {wanted} whole numbers")
     rows, columns = int(words[0]), int(words[1])
-    most = MOST if kind.layout == "coordinate" else _MOST_DENSE
+    most = MOST_COORDINATES if kind.layout == "coordinate" else _MOST_DENSE
     if not 0 < rows <= most or rows != columns:
         raise lines.fault(f"is {rows} x {columns}; a square matrix of at most {most} rows is needed")
     full = rows * (rows + 1) // 2 if kind.symmetric else rows * rows

@@ -21,8 +21,8 @@ from scipy import sparse
 
 from supple.robot.bodies.record import Array, Body, Marker, Outline, eye, zeros
 from supple.robot.finite_elements.modes import elastic_modes
+from supple.robot.sparse import Matrix
 
-Matrix = Any  # scipy sparse matrix
 _SHAPE_DIGITS = 9  # of shapes at attachments: equal by symmetry, whatever the mesh
 _DUST = 1e-9  # entries below this part of what they could be are rounding
 _PAIRS = 1e-7  # the same for products of two shapes, each with an eigensolver's rounding
@@ -170,7 +170,7 @@ def exact(A: Array) -> Array:
     return cleaned(np.asarray(A, dtype=float), 1e-3 * np.abs(np.asarray(A, dtype=float)).max(initial=0.0))
 
 
-def shifted(model: FeModel, origin: Array) -> FeModel:
+def seen_from(model: FeModel, origin: Array) -> FeModel:
     """The model seen from a frame at `origin`."""
     if not np.any(origin):
         return model

@@ -11,8 +11,8 @@ from scipy.sparse.linalg import LinearOperator, eigsh, splu
 
 from supple.errors import SuppleError
 from supple.robot.bodies.record import Array
+from supple.robot.sparse import AnyMatrix
 
-Matrix = Any
 _DENSE = 500
 _ROUNDS = 8
 _SHIFT = 1e-12
@@ -20,7 +20,7 @@ _MASSLESS = 1e-15  # 1 / w^2 against the largest: rounding of motions that move 
 NEGLIGIBLE = 1e-7  # a rigid motion's eigenvalue against the first elastic one
 
 
-def lowest(K: Matrix, M: Matrix, count: int) -> tuple[Array, Array]:
+def lowest(K: AnyMatrix, M: AnyMatrix, count: int) -> tuple[Array, Array]:
     """The lowest `count` eigenvalues and M-orthonormal vectors of K x = w^2 M x for a body that is held."""
     n = K.shape[0]
     count = min(count, n)
@@ -35,7 +35,7 @@ def lowest(K: Matrix, M: Matrix, count: int) -> tuple[Array, Array]:
     return values, vectors
 
 
-def _first_shift(K: Matrix, M: Matrix) -> float:
+def _first_shift(K: AnyMatrix, M: AnyMatrix) -> float:
     k, m = K.diagonal(), M.diagonal()
     there = (m > 0) & (k > 0)
     if not there.any():
@@ -43,7 +43,7 @@ def _first_shift(K: Matrix, M: Matrix) -> float:
     return float(_SHIFT * np.median(k[there] / m[there]))
 
 
-def _solved(K: Matrix, M: Matrix, count: int, shift: float) -> tuple[Array, Array]:
+def _solved(K: AnyMatrix, M: AnyMatrix, count: int, shift: float) -> tuple[Array, Array]:
     n = K.shape[0]
     if n <= max(_DENSE, 2 * count + 2):
         inverse, vectors = _inverted(_dense(M), _dense(K) + shift * _dense(M))
@@ -74,11 +74,11 @@ def _inverted(M: Array, K: Array) -> tuple[Array, Array]:
     return inverse[order], vectors[:, order]
 
 
-def _dense(A: Matrix) -> Array:
-    return A.toarray() if sparse.issparse(A) else np.asarray(A)
+def _dense(A: AnyMatrix) -> Array:
+    return np.asarray(A) if isinstance(A, np.ndarray) else A.toarray()
 
 
-def elastic_modes(K: Matrix, M: Matrix, rigid: Array, count: int) -> tuple[Array, Array]:
+def elastic_modes(K: AnyMatrix, M: AnyMatrix, rigid: Array, count: int) -> tuple[Array, Array]:
     """Eigenvalues and vectors of the first elastic modes of a free body, with no rigid motion in them at all."""
     free = rigid.shape[1]
     count = min(count, K.shape[0] - free)
@@ -107,13 +107,13 @@ def elastic_modes(K: Matrix, M: Matrix, rigid: Array, count: int) -> tuple[Array
     return values[:count], elastic / np.sqrt(np.einsum("ik,ik->k", elastic, M @ elastic))
 
 
-def orthonormal(R: Array, M: Matrix) -> Array:
+def orthonormal(R: Array, M: AnyMatrix) -> Array:
     for _ in range(2):
         R = np.linalg.solve(np.linalg.cholesky(R.T @ (M @ R)), R.T).T
     return R
 
 
-def factorised(A: Matrix) -> Any:
+def factorised(A: AnyMatrix) -> Any:
     """The factors of a symmetric positive matrix."""
     options = {"SymmetricMode": True}
     try:
@@ -124,7 +124,7 @@ def factorised(A: Matrix) -> Any:
         ) from error
 
 
-def _solved_without(K: Matrix, M: Matrix, R: Array, count: int, shift: float) -> tuple[Array, Array]:
+def _solved_without(K: AnyMatrix, M: AnyMatrix, R: Array, count: int, shift: float) -> tuple[Array, Array]:
     """Modes M-orthogonal to R, fewer if M carries fewer. Lanczos alone would miss some of six equal eigenvalues."""
     n, free = K.shape[0], R.shape[1]
     MR = M @ R

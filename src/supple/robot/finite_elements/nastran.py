@@ -10,7 +10,7 @@ import numpy as np
 from supple.errors import SuppleError
 from supple.robot.bodies.record import Array
 from supple.robot.finite_elements import output2
-from supple.robot.finite_elements.bulk_data import number, read_grids
+from supple.robot.finite_elements.bulk_data import nastran_number, read_grids
 from supple.robot.finite_elements.coordinate_systems import Systems
 from supple.robot.finite_elements.nodal import NodalModel, check_model, without_still_nodes
 from supple.robot.named_files import checked_file
@@ -121,7 +121,7 @@ class _Punch:
             found = _EIGENVALUE.match(line)
             if found is None:
                 raise SuppleError(f"{self.file}:{at}: is no eigenvalue of a normal mode")
-            self.squares.append(number(found[1], f"{self.file}:{at}"))
+            self.squares.append(nastran_number(found[1], f"{self.file}:{at}"))
             self.shapes.append({})
         return True
 
@@ -139,7 +139,7 @@ class _Punch:
             (text[18 + 18 * k : 36 + 18 * k], n) for n in (at, at + 1) for text in (self.lines[n - 1],) for k in range(3)
         ]
         if kind == "G":
-            self.shapes[-1][int(node)] = [number(text, f"{self.file}:{n}") for text, n in parts]
+            self.shapes[-1][int(node)] = [nastran_number(text, f"{self.file}:{n}") for text, n in parts]
         return at + 1
 
 

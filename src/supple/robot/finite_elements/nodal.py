@@ -12,9 +12,9 @@ from scipy import sparse
 from supple.errors import SuppleError
 from supple.robot.bodies.record import Array
 from supple.robot.finite_elements.model import FeModel, Site, StressStiffness, hat_rows, turning_forces
+from supple.robot.sparse import Matrix
 
-Matrix = Any
-MOST = 300_000  # coordinates of a model that is read
+MOST_COORDINATES = 300_000  # coordinates of a model that is read
 _MASSES = 1000  # nodes that get a fitted mass; the rigid and modal masses, which are known, do not depend on it
 
 
@@ -91,8 +91,8 @@ class Attachment:
 def check_model(model: NodalModel, file: str) -> NodalModel:
     """The model, if its parts belong together."""
     n = len(model.node)
-    if n > MOST:
-        raise SuppleError(f"{file}: has {n} coordinates; at most {MOST} are read")
+    if n > MOST_COORDINATES:
+        raise SuppleError(f"{file}: has {n} coordinates; at most {MOST_COORDINATES} are read")
     if len(np.unique(6 * model.node + model.component)) != n:
         raise SuppleError(f"{file}: a node has the same motion twice; node and component must differ from row to row")
     for name, A in (("M", model.M), ("K", model.K)):
@@ -100,13 +100,14 @@ def check_model(model: NodalModel, file: str) -> NodalModel:
             continue
         if A.shape != (n, n):
             raise SuppleError(f"{file}: {name} is {A.shape[0]} x {A.shape[1]}, but the nodes have {n} coordinates")
-        data = A.data if sparse.issparse(A) else np.asarray(A)
+        data: Array = A.data if sparse.issparse(A) else np.asarray(A)
         if not np.isfinite(data).all():
             raise SuppleError(f"{file}: {name} holds entries that are no finite numbers")
         size = np.abs(data).max(initial=0.0)
         if size == 0:
             raise SuppleError(f"{file}: {name} is all zero")
-        if np.abs(A - A.T).max() > 1e-6 * size:
+        skew: Any = A - A.T
+        if np.abs(skew).max() > 1e-6 * size:
             raise SuppleError(f"{file}: {name} is not symmetric; if only one triangle is stored, mark it symmetric")
     if model.M is not None and model.M.diagonal().min(initial=0.0) < 0:
         raise SuppleError(f"{file}: M has negative masses on its diagonal; check its sign and order")
@@ -236,7 +237,8 @@ def _mean_rows(model: NodalModel, tie: Attachment) -> Matrix:
     _check_rank(A, tie)
     made = sparse.lil_matrix((6, len(model.node)))
     made[:, rows] = np.linalg.pinv(A)
-    return sparse.csr_matrix(made)
+    means: Matrix = sparse.csr_matrix(made)
+    return means
 
 
 def _drawn(model: NodalModel, most: int = 400) -> tuple[Array, Matrix]:
@@ -320,7 +322,8 @@ def _nodal_masses(model: NodalModel, M6: Array, T: Array, known: Array) -> Matri
     diagonal = np.zeros(len(model.node))
     for i in rows:
         diagonal[i] = found[at[int(model.node[i])]]
-    return sparse.diags(diagonal).tocsr()
+    made: Matrix = sparse.diags(diagonal).tocsr()
+    return made
 
 
 def _spread(xyz: Array, most: int) -> Array:

@@ -23,7 +23,7 @@ _GRID, _CORD1, _CORD2 = 4501, {1801: "R", 1701: "C", 1901: "S"}, {2101: "R", 200
 
 
 @dataclass(frozen=True)
-class Table:
+class Output2Table:
     """A table of the file: its records as bytes, and how words are stored."""
 
     name: str
@@ -83,7 +83,7 @@ class _Cursor:
         return int(np.frombuffer(body, f"{self.order}i{self.word}")[0])
 
 
-def read_tables(path: Path) -> Iterator[Table]:
+def read_tables(path: Path) -> Iterator[Output2Table]:
     """The tables and matrices of an .op2 file."""
     cursor = _Cursor(checked_file(path))
     key = cursor.key()
@@ -104,7 +104,7 @@ def read_tables(path: Path) -> Iterator[Table]:
         while cursor.key() > 0:  # the version, in files of late
             cursor.record()
         cursor.key(), cursor.record(), cursor.key()  # 7, trailer, -2
-        yield Table(name.decode("latin-1").strip(), list(_records(cursor)), cursor.order, cursor.word)
+        yield Output2Table(name.decode("latin-1").strip(), list(_records(cursor)), cursor.order, cursor.word)
 
 
 def _records(cursor: _Cursor) -> Iterator[bytes]:
@@ -125,7 +125,7 @@ def _records(cursor: _Cursor) -> Iterator[bytes]:
 # What is in them ----------------------------------------------------------------------------------------------------------
 
 
-def mode_kind(table: Table) -> str:
+def mode_kind(table: Output2Table) -> str:
     """'real' for normal modes, 'other' for complex and buckling modes, '' for what are no modes."""
     idents = [table.whole(r) for r in table.records[1::2]]
     if not idents or len(idents[0]) < 10 or idents[0][1] % 1000 != _EIGENVECTORS:
@@ -134,7 +134,7 @@ def mode_kind(table: Table) -> str:
     return "real" if real else "other"
 
 
-def mode_table(table: Table, file: str) -> ModeTable:
+def mode_table(table: Output2Table, file: str) -> ModeTable:
     """The normal modes of an OUG table of kind 'real'."""
     idents = [table.whole(r) for r in table.records[1::2]]
     if any(i[1] // 1000 for i in idents):
@@ -157,7 +157,7 @@ def mode_table(table: Table, file: str) -> ModeTable:
     )  # fmt: skip
 
 
-def generalised_masses(table: Table, file: str) -> dict[int, tuple[float, float]]:
+def generalised_masses(table: Output2Table, file: str) -> dict[int, tuple[float, float]]:
     """Mode number -> eigenvalue and generalised mass, of a LAMA table."""
     if len(table.records) != 3:
         raise SuppleError(f"{file}: table {table.name} holds eigenvalues of several subcases; run the free body alone")
@@ -167,7 +167,7 @@ def generalised_masses(table: Table, file: str) -> dict[int, tuple[float, float]
     return {int(n[0]): (float(x[2]), float(x[5])) for n, x in zip(whole.reshape(-1, 7), real.reshape(-1, 7), strict=True)}
 
 
-def geometry(table: Table, file: str) -> Systems:
+def geometry(table: Output2Table, file: str) -> Systems:
     """The GRIDs and coordinate systems of a GEOM1 table."""
     grids: dict[int, Grid] = {}
     definitions: dict[int, Definition] = {}
@@ -188,7 +188,7 @@ def geometry(table: Table, file: str) -> Systems:
     return Systems(definitions, grids, file)
 
 
-def _rows(table: Table, body: bytes, layout: str, file: str) -> list[tuple[float, ...]]:
+def _rows(table: Output2Table, body: bytes, layout: str, file: str) -> list[tuple[float, ...]]:
     """Rows of integers and reals; newer versions store the reals of GEOM1 with twice as many bytes."""
     for real in (table.word, 2 * table.word):
         if real > 8:

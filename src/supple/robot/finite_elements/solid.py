@@ -11,7 +11,7 @@ from scipy import sparse
 
 from supple.errors import SuppleError
 from supple.robot.bodies.record import Array
-from supple.robot.finite_elements.nodal import MOST, NodalModel
+from supple.robot.finite_elements.nodal import MOST_COORDINATES, NodalModel
 from supple.robot.finite_elements.solid_mesh import read_solid
 from supple.robot.finite_elements.stress import solid_stress
 from supple.robot.plates.mesh import skfem
@@ -55,8 +55,8 @@ def solid(points: Array, cells: Array, E: float, nu: float, rho: float, numbers:
     except Exception as error:  # scikit-fem says what it finds by bare exceptions
         detail = " ".join(str(error).split())[:80]
         raise SuppleError(f"a cell of the mesh has no volume, or its corners are mixed up ({detail})") from error
-    if 3 * basis.N > MOST:
-        raise SuppleError(f"the mesh makes {3 * basis.N} coordinates; at most {MOST} are computed with")
+    if 3 * basis.N > MOST_COORDINATES:
+        raise SuppleError(f"the mesh makes {3 * basis.N} coordinates; at most {MOST_COORDINATES} are computed with")
     G = [
         [size * fem.BilinearForm(lambda u, v, w, i=i, j=j: u.grad[i] * v.grad[j]).assemble(basis) for j in range(3)]
         for i in range(3)

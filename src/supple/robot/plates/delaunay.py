@@ -21,7 +21,7 @@ _SHARPEST = np.deg2rad(24.0)  # smaller angles are bad, but at corners that are 
 
 
 @dataclass(frozen=True)
-class Ring:
+class Border:
     """A line, closed or open: its corners, or points on a circle (centre, radius)."""
 
     points: Array  # P x 2
@@ -48,7 +48,7 @@ def inside(p: Array, corners: Array) -> Array:
     return np.asarray((crosses & (x < at)).sum(axis=1) % 2 == 1)
 
 
-def triangulated(outline: Ring, holes: Sequence[Ring], lines: Sequence[Ring], size: float) -> Triangles:
+def triangulated(outline: Border, holes: Sequence[Border], lines: Sequence[Border], size: float) -> Triangles:
     """Triangles between the outline and the holes, with edges along all lines, none much longer than `size`."""
     made = _Refinement([outline, *holes, *lines], 1 + len(holes), size)
     while made.step():
@@ -58,7 +58,7 @@ def triangulated(outline: Ring, holes: Sequence[Ring], lines: Sequence[Ring], si
 
 
 class _Refinement:
-    def __init__(self, rings: Sequence[Ring], solid: int, size: float) -> None:
+    def __init__(self, rings: Sequence[Border], solid: int, size: float) -> None:
         self.solid = solid  # so many rings bound material: the outline and the holes
         self.size = size
         self.circles = [r.circle for r in rings]

@@ -9,19 +9,17 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 from scipy import sparse
 
 from supple.robot.bodies.record import Array
 from supple.robot.plates.space import PlateSpace, Values
-
-Matrix = Any
+from supple.robot.sparse import AnyMatrix, Matrix
 
 
 @dataclass(frozen=True)
-class Rows:
+class FieldRows:
     """A field and its derivatives along x and y at points."""
 
     value: Matrix
@@ -30,14 +28,14 @@ class Rows:
 
 
 @dataclass(frozen=True)
-class Motion:
+class PlateFields:
     """The fields of a plate at points, each as rows over z."""
 
-    u: Rows
-    v: Rows
-    w: Rows
-    p: Rows  # slope along x of the normal
-    s: Rows
+    u: FieldRows
+    v: FieldRows
+    w: FieldRows
+    p: FieldRows  # slope along x of the normal
+    s: FieldRows
 
     @property
     def drill(self) -> Matrix:
@@ -78,12 +76,13 @@ class Fields:
         self.first = 2 * self.membrane.count if in_plane else 3  # unknown of w
         self.count = self.first + (1 if space.kirchhoff else 3) * space.count
 
-    def placed(self, A: Matrix, first: int) -> Matrix:
+    def placed(self, A: AnyMatrix, first: int) -> Matrix:
         """Rows of a field as rows over z."""
-        A = sparse.csr_matrix(A)
-        return sparse.csr_matrix((A.data, A.indices + first, A.indptr), (A.shape[0], self.count))
+        rows = sparse.csr_matrix(A)
+        made: Matrix = sparse.csr_matrix((rows.data, rows.indices + first, rows.indptr), (rows.shape[0], self.count))
+        return made
 
-    def at(self, points: Array, cells: Array | None = None) -> Motion:
+    def at(self, points: Array, cells: Array | None = None) -> PlateFields:
         """The motion of points (metres)."""
         if cells is None:
             cells, _ = self.space.find(points)
@@ -91,26 +90,26 @@ class Fields:
         return self._motion(own, own if self.membrane is self.space else self.membrane.values(points, cells), points)
 
     @cached_property
-    def everywhere(self) -> tuple[Motion, Array, Array]:
+    def everywhere(self) -> tuple[PlateFields, Array, Array]:
         """The motion at the points of a quadrature, their weights and triangles."""
         own, points, weights, cells = self.space.everywhere
         flat = own if not self.in_plane or self.membrane is self.space else self.membrane.everywhere[0]
         return self._motion(own, flat, points), weights, cells
 
-    def _motion(self, own: Values, flat: Values, points: Array) -> Motion:
+    def _motion(self, own: Values, flat: Values, points: Array) -> PlateFields:
         ns, first = self.space.count, self.first
         w = self._rows(own, first)
         if self.space.kirchhoff:
             c = {k: self.placed(m, first) for k, m in own.curvature.items()}
-            p, s = Rows(w.x, c["xx"], c["xy"]), Rows(w.y, c["xy"], c["yy"])
+            p, s = FieldRows(w.x, c["xx"], c["xy"]), FieldRows(w.y, c["xy"], c["yy"])
         else:
             p, s = self._rows(own, first + ns), self._rows(own, first + 2 * ns)
         if self.in_plane:
-            return Motion(self._rows(flat, 0), self._rows(flat, self.membrane.count), w, p, s)
-        return Motion(*_rigid_in_plane(points, self.count), w, p, s)
+            return PlateFields(self._rows(flat, 0), self._rows(flat, self.membrane.count), w, p, s)
+        return PlateFields(*_rigid_in_plane(points, self.count), w, p, s)
 
-    def _rows(self, values: Values, first: int) -> Rows:
-        return Rows(self.placed(values.value, first), *(self.placed(m, first) for m in values.slope))
+    def _rows(self, values: Values, first: int) -> FieldRows:
+        return FieldRows(self.placed(values.value, first), *(self.placed(m, first) for m in values.slope))
 
     @cached_property
     def rigid(self) -> Array:
@@ -131,14 +130,15 @@ class Fields:
         return made
 
 
-def _rigid_in_plane(points: Array, count: int) -> tuple[Rows, Rows]:
+def _rigid_in_plane(points: Array, count: int) -> tuple[FieldRows, FieldRows]:
     n = len(points)
 
     def rows(columns: Array) -> Matrix:
-        return sparse.hstack([sparse.csr_matrix(columns), sparse.csr_matrix((n, count - 3))], format="csr")
+        made: Matrix = sparse.hstack([sparse.csr_matrix(columns), sparse.csr_matrix((n, count - 3))], format="csr")
+        return made
 
     zero, one = np.zeros(n), np.ones(n)
     none = sparse.csr_matrix((n, count))
-    u = Rows(rows(np.column_stack([one, zero, -points[:, 1]])), none, rows(np.column_stack([zero, zero, -one])))
-    v = Rows(rows(np.column_stack([zero, one, points[:, 0]])), rows(np.column_stack([zero, zero, one])), none)
+    u = FieldRows(rows(np.column_stack([one, zero, -points[:, 1]])), none, rows(np.column_stack([zero, zero, -one])))
+    v = FieldRows(rows(np.column_stack([zero, one, points[:, 0]])), rows(np.column_stack([zero, zero, one])), none)
     return u, v

@@ -12,7 +12,7 @@ from itertools import pairwise
 import numpy as np
 
 from supple.robot.bodies.record import Array
-from supple.robot.plates.delaunay import Ring, inside, triangulated
+from supple.robot.plates.delaunay import Border, inside, triangulated
 from supple.robot.plates.mesh import TOUCH, crossing_edges, distances, polygon_area, polygon_centroid
 
 _SIDES = 8, 24  # of a circle in the first mesh: a small one, and one as large as the plate
@@ -38,9 +38,9 @@ class Polygon:
         """Distances of points from the edge."""
         return distances(points, self.corners)
 
-    def ring(self, size: float, ends: Array) -> Ring:
+    def ring(self, size: float, ends: Array) -> Border:
         """The corners, counter-clockwise."""
-        return Ring(self.corners if polygon_area(self.corners) > 0 else self.corners[::-1])
+        return Border(self.corners if polygon_area(self.corners) > 0 else self.corners[::-1])
 
 
 @dataclass(frozen=True)
@@ -63,7 +63,7 @@ class Circle:
         made: Array = np.abs(np.linalg.norm(points - self.centre, axis=1) - self.radius)
         return made
 
-    def ring(self, size: float, ends: Array) -> Ring:
+    def ring(self, size: float, ends: Array) -> Border:
         """Points on the circle, more for larger ones of a plate of a size, and those of the ends of lines on it."""
         fewest, most = _SIDES
         sides = 2 * round(np.clip(most * np.sqrt(2 * self.radius / size), fewest, most) / 2)
@@ -74,7 +74,7 @@ class Circle:
             count = max(1, round(sides * (last - first) / (2 * np.pi)))
             turns += [first + (last - first) * k / count for k in range(count)]
         points = self.centre + self.radius * np.column_stack([np.cos(turns), np.sin(turns)])
-        return Ring(points, (float(self.centre[0]), float(self.centre[1]), self.radius))
+        return Border(points, (float(self.centre[0]), float(self.centre[1]), self.radius))
 
 
 Loop = Polygon | Circle
@@ -128,7 +128,7 @@ def figure_mesh(figure: Figure) -> FigureMesh:
     ends: Array = np.array(figure.lines, dtype=float).reshape(-1, 2)
     outline = figure.outline.ring(size, ends)
     holes, patches = [h.ring(size, ends) for h in figure.holes], [p.ring(size, ends) for p in figure.patches]
-    lines = [Ring(np.array(line), closed=False) for line in figure.lines]
+    lines = [Border(np.array(line), closed=False) for line in figure.lines]
     longest = 2 * np.sqrt(figure.outline.area / _COARSE)
     made = triangulated(outline, holes, [*patches, *lines], longest)
     rings = [outline, *holes, *patches]

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from scipy import sparse
 
 from supple.robot.bodies.record import Array
 from supple.robot.plates.fields import Fields, Inertial
+from supple.robot.sparse import Matrix
 
-Matrix = Any
 SHEAR = 5 / 6  # shear factor of Mindlin's theory
 
 
@@ -90,7 +89,8 @@ def _plane_stress(strain: Sequence[Matrix], weight: Array, given: Layers) -> Mat
     x, y, g = strain
     W = sparse.diags(given.E / (1 - given.nu**2) * weight)
     Wx, Wy = W @ x, W @ y
-    return x.T @ (Wx + given.nu * Wy) + y.T @ (Wy + given.nu * Wx) + (1 - given.nu) / 2 * g.T @ W @ g
+    made: Matrix = x.T @ (Wx + given.nu * Wy) + y.T @ (Wy + given.nu * Wx) + (1 - given.nu) / 2 * g.T @ W @ g
+    return made
 
 
 def moving(parts: Sequence[Inertial]) -> tuple[Matrix, Matrix, tuple[Matrix, Matrix, Matrix]]:

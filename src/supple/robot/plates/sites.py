@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 from scipy import sparse
@@ -15,8 +14,8 @@ from supple.robot.finite_elements.model import FeModel, Site, hat_rows
 from supple.robot.plates.fields import Fields
 from supple.robot.plates.levels import boundary_loops
 from supple.robot.plates.space import PlateSpace
+from supple.robot.sparse import Matrix
 
-Matrix = Any
 _OUTLINE, _HOLE, _RIB = 130, 40, 9  # points that are drawn at most
 
 

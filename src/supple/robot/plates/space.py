@@ -20,8 +20,8 @@ from supple.robot.plates.delaunay import inside
 from supple.robot.plates.kinks import kinks
 from supple.robot.plates.levels import Level, boundary_loops
 from supple.robot.plates.mesh import skfem
+from supple.robot.sparse import Matrix
 
-Matrix = Any
 OUTSIDE = 1e-6  # of the plate's size: further out is not on the plate
 
 
@@ -49,7 +49,8 @@ class PlateSpace:
         self.count = int(self.basis.N) + (0 if self.kinks is None else len(self.kinks.vertices))
 
     def form(self, integrand: Any) -> Matrix:
-        return sparse.csr_matrix(skfem().BilinearForm(integrand).assemble(self.basis))
+        made: Matrix = sparse.csr_matrix(skfem().BilinearForm(integrand).assemble(self.basis))
+        return made
 
     @cached_property
     def products(self) -> Matrix:
@@ -144,7 +145,8 @@ class PlateSpace:
                 more, at, number = self.kinks.columns(pick, fields, cells, per_cell)
                 data = np.concatenate([data, more / unit])
                 where = np.concatenate([rows, at]), np.concatenate([columns, int(self.basis.N) + number])
-            return sparse.csr_matrix((data, where), (len(cells) * per_cell, self.count))
+            matrix: Matrix = sparse.csr_matrix((data, where), (len(cells) * per_cell, self.count))
+            return matrix
 
         h = self.size
         slope = made(lambda f: f.grad[0], h), made(lambda f: f.grad[1], h)

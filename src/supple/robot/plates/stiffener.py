@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any
 
 import numpy as np
 from scipy import sparse
@@ -13,8 +12,8 @@ from supple.robot.bodies.record import Array
 from supple.robot.bodies.section import CrossSection
 from supple.robot.plates.fields import Fields, Inertial
 from supple.robot.plates.space import PlateSpace
+from supple.robot.sparse import Matrix
 
-Matrix = Any
 _GAUSS = 6
 
 

@@ -15,7 +15,7 @@ import numpy as np
 
 from supple.robot.bodies.record import Array
 from supple.robot.finite_elements.model import FeModel, turning_forces
-from supple.robot.plates.fields import Fields, Motion, Rows
+from supple.robot.plates.fields import FieldRows, Fields, PlateFields
 from supple.robot.plates.matrices import Layers
 from supple.robot.plates.sites import Locator, Tie
 from supple.robot.plates.stiffener import Rib, rib_line
@@ -75,7 +75,7 @@ class PlateStress:
         return turning_forces(forces, arms, turns)
 
 
-def _moving(at: Motion, fields: Fields) -> Sequence[Rows]:
+def _moving(at: PlateFields, fields: Fields) -> Sequence[FieldRows]:
     """Displacements whose slopes count."""
     return (at.u, at.v, at.w) if fields.in_plane else (at.w,)
 
