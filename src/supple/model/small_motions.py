@@ -37,7 +37,8 @@ class SmallMotions:
     def viscous(self) -> Array:
         """D with structural damping as the viscous damping of every mode."""
         omega = np.sqrt(np.maximum(np.abs(self.squares), 1e-300))
-        return self.D + self.H / np.sqrt(np.outer(omega, omega))
+        made: Array = self.D + self.H / np.sqrt(np.outer(omega, omega))
+        return made
 
     @one_thread
     def response(self, frequencies_hz: Array, order: int = 0) -> Array:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -41,11 +42,8 @@ def integrate(stepper: Stepper, state: State, drive: Drive, settings: Settings, 
         y0 = np.concatenate([np.zeros(n), state.lanes("now.v")[0][[p.v for p in stepper.plant.free]]])
         found = solver.solve(np.array([state.t, *inner, stop]), y0)
         if problems or not found.success:
-            for t, y in zip(found.t[1:], found.y[1:], strict=True):
-                moved = State(stepper.layout, anchored.data)
-                if t >= stop or stepper.move(moved, drive, t, y) != "fine":
-                    break
-                rows.append(moved.row()[0])
+            for t, row in _before_failure(stepper, anchored, drive, stop, found):
+                rows.append(row)
                 state["t"] = t
             return (problems or ["diverged"])[0], np.array(rows).reshape(-1, 1, stepper.row)
         for t, y in zip([*inner, stop], found.y[1:], strict=True):
@@ -59,6 +57,17 @@ def integrate(stepper: Stepper, state: State, drive: Drive, settings: Settings, 
         state["evaluations"] += found.nfev
         state["jacobians"] += found.njev
     return "done", np.array(rows).reshape(-1, 1, stepper.row)
+
+
+def _before_failure(
+    stepper: Stepper, anchored: State, drive: Drive, stop: float, found: Any
+) -> Iterator[tuple[float, Array]]:
+    """Times and samples before the moment at which CVODE or the plant gave up."""
+    for t, y in zip(found.t[1:], found.y[1:], strict=True):
+        moved = State(stepper.layout, anchored.data)
+        if t >= stop or stepper.move(moved, drive, t, y) != "fine":
+            return
+        yield t, moved.row()[0]
 
 
 def _derivatives(stepper: Stepper, anchored: State, drive: Drive, stop: float, problems: list[str]) -> Any:

@@ -10,7 +10,7 @@ from supple.backends import c_source
 from supple.backends.program import body as program_body
 from supple.backends.stepping.collocation import STAGES, collocation_tables
 from supple.backends.stepping.layout import BALL, BLOCK, layout_text, struct_text, table_text
-from supple.backends.stepping.plant import Ball, Block, Coupled, Place, Plant
+from supple.backends.stepping.plant import Ball, Block, Controlled, Coupled, Place, Plant
 from supple.expr.function import Function
 
 _COUPLED = ("coupled", "multipliers", "chains", "printed")
@@ -87,28 +87,8 @@ def plant_equations(plant: Plant, also: Sequence[Function] = (), stepped: bool =
 
 
 def _definitions(plant: Plant, stages: int) -> list[str]:
-    rigid, n = plant.rigid, len(plant.dependent)
-    loop = 0 if plant.coupled is None else len(plant.coupled.rows)
-    aligned = plant.loops.outputs["alignment"].size if plant.loops is not None else 0
-    cdep = 0 if rigid is None else len(rigid.dependent)
-    caligned = 0 if rigid is None or rigid.loops is None else rigid.loops.outputs["alignment"].size
-    cq = 0 if rigid is None else len(rigid.start)
-    rows = 0 if plant.rates is None else plant.rates.outputs["velocity"].size
-    wide = 0 if plant.rates is None or plant.blocks else plant.rates.outputs["jacobian"].size
-    crows = 0 if rigid is None or rigid.rates is None else rigid.rates.outputs["velocity"].size
-    numbers = {
-        "N_Q": plant.nq, "N_V": plant.nv, "N_FREE": len(plant.free), "N_GIVEN": len(plant.given), "N_DEP": n,
-        "N_TAU": len(plant.torque), "N_DRIVEN": len(plant.given) + len(plant.torque), "N_W": plant.loads,
-        "N_P": len(plant.parameters), "N_BALLS": len(plant.balls), "N_ALIGNED": aligned,
-        "STAGES": stages, "N_CQ": cq, "N_CV": 0 if rigid is None else rigid.inverse.inputs["v"].size, "N_CDEP": cdep,
-        "N_CALIGNED": caligned, "N_CBALLS": 0 if rigid is None else len(rigid.balls),
-        "N_DRIVES": 0 if rigid is None else len(rigid.drives), "N_ROW": rows, "N_CROW": crows,
-        "MOST_ROWS": max(rows, crows), "MOST_DEP": max(n, cdep, loop), "N_LOOP": loop,
-        "N_LATE": loop if plant.coupled is not None and plant.coupled.way == "printed" else 0,
-        "MOST_WIDE": wide, "MOST_ALIGNED": max(aligned, caligned), "MOST_Q": max(plant.nq, cq),
-    }  # fmt: skip
     lines = [*struct_text(BLOCK), *struct_text(BALL)]
-    lines += [f"#define {key} {value}" for key, value in numbers.items()]
+    lines += [f"#define {key} {value}" for key, value in _sizes(plant, stages).items()]
     lines.append(f"#define REACH {c_source.literal(plant.reach)}")
     if plant.tree is not None:
         lines.append("#define DENSE")
@@ -116,14 +96,56 @@ def _definitions(plant: Plant, stages: int) -> list[str]:
     lines += [_table("GIVEN_UNIT", [int(p.angle) for p in plant.given])] if stages else []
     lines += _places("TAU", plant.torque) + _blocks("BLOCKS", plant.blocks)
     lines += [] if plant.coupled is None else _couplings(plant, plant.coupled)
-    if rigid is not None:
-        lines += _places("CDEP", rigid.dependent) + _places("DRIVE", rigid.drives) + _places("MEASURED", rigid.measured)
-        given = [p.v for p in plant.given]
-        lines += [_table("DRIVE_TAU", rigid.torques), _table("CROW", rigid.rows)]
-        lines += [_table("DRIVE_GIVEN", [given.index(p.v) if p.v in given else -1 for p in rigid.measured])]
-        lines += _blocks("CBLOCKS", rigid.blocks)
-        lines.append(_balls("CBALLS", rigid.balls))
+    lines += [] if plant.rigid is None else _rigid_tables(plant, plant.rigid)
     return lines
+
+
+def _sizes(plant: Plant, stages: int) -> dict[str, int]:
+    """Numbers of coordinates, rows and tables by the names of their macros."""
+    n, loop = len(plant.dependent), 0 if plant.coupled is None else len(plant.coupled.rows)
+    aligned, rows = _alignments(plant.loops), _rates(plant.rates)
+    wide = 0 if plant.rates is None or plant.blocks else plant.rates.outputs["jacobian"].size
+    rigid = _rigid_sizes(plant.rigid)
+    return {
+        "N_Q": plant.nq, "N_V": plant.nv, "N_FREE": len(plant.free), "N_GIVEN": len(plant.given), "N_DEP": n,
+        "N_TAU": len(plant.torque), "N_DRIVEN": len(plant.given) + len(plant.torque), "N_W": plant.loads,
+        "N_P": len(plant.parameters), "N_BALLS": len(plant.balls), "N_ALIGNED": aligned,
+        "STAGES": stages, **{k: rigid[k] for k in ("N_CQ", "N_CV", "N_CDEP", "N_CALIGNED", "N_CBALLS", "N_DRIVES")},
+        "N_ROW": rows, "N_CROW": rigid["N_CROW"],
+        "MOST_ROWS": max(rows, rigid["N_CROW"]), "MOST_DEP": max(n, rigid["N_CDEP"], loop), "N_LOOP": loop,
+        "N_LATE": loop if plant.coupled is not None and plant.coupled.way == "printed" else 0,
+        "MOST_WIDE": wide, "MOST_ALIGNED": max(aligned, rigid["N_CALIGNED"]), "MOST_Q": max(plant.nq, rigid["N_CQ"]),
+    }  # fmt: skip
+
+
+def _rigid_sizes(rigid: Controlled | None) -> dict[str, int]:
+    """Sizes of the rigid robot in the controller; zeros where there is none."""
+    if rigid is None:
+        return dict.fromkeys(("N_CQ", "N_CV", "N_CDEP", "N_CALIGNED", "N_CBALLS", "N_DRIVES", "N_CROW"), 0)
+    return {
+        "N_CQ": len(rigid.start), "N_CV": rigid.inverse.inputs["v"].size, "N_CDEP": len(rigid.dependent),
+        "N_CALIGNED": _alignments(rigid.loops), "N_CBALLS": len(rigid.balls), "N_DRIVES": len(rigid.drives),
+        "N_CROW": _rates(rigid.rates),
+    }  # fmt: skip
+
+
+def _alignments(loops: Function | None) -> int:
+    return 0 if loops is None else loops.outputs["alignment"].size
+
+
+def _rates(rates: Function | None) -> int:
+    return 0 if rates is None else rates.outputs["velocity"].size
+
+
+def _rigid_tables(plant: Plant, rigid: Controlled) -> list[str]:
+    """Tables of the rigid robot in the controller."""
+    given = [p.v for p in plant.given]
+    return [
+        *_places("CDEP", rigid.dependent), *_places("DRIVE", rigid.drives), *_places("MEASURED", rigid.measured),
+        _table("DRIVE_TAU", rigid.torques), _table("CROW", rigid.rows),
+        _table("DRIVE_GIVEN", [given.index(p.v) if p.v in given else -1 for p in rigid.measured]),
+        *_blocks("CBLOCKS", rigid.blocks), _balls("CBALLS", rigid.balls),
+    ]  # fmt: skip
 
 
 def _couplings(plant: Plant, by: Coupled) -> list[str]:
@@ -136,6 +158,15 @@ def _couplings(plant: Plant, by: Coupled) -> list[str]:
         lines += [*_places("MOVED", by.moved), _balls("MOVED_BALLS", by.moved_balls)]
     if by.way == "multipliers":
         return [*lines, "#define MULTIPLIERS"]
+    lines += _chains(plant, by, free)
+    if by.way == "printed":
+        lines += ["#define PRINTED", f"#define N_TIED_BALLS {len(by.tied_balls)}"]
+        lines += [*_places("TIED", by.tied), _balls("TIED_BALLS", by.tied_balls)]
+    return lines
+
+
+def _chains(plant: Plant, by: Coupled, free: list[int]) -> list[str]:
+    """Macros and tables of chains that are solved one by one."""
     order = [k for part in by.parts for k in part.v]
     at = [sum(len(part.v) for part in by.parts[:n]) for n in range(len(by.parts) + 1)]
     light = [order.index(k) for part in by.parts for k in part.light]
@@ -143,17 +174,13 @@ def _couplings(plant: Plant, by: Coupled) -> list[str]:
     names = ", ".join(c_source.signature(part.model).name for part in by.parts)
     inputs = ", ".join(f"const real *{x}" for x in ("q", "v", "g", "w", "p"))
     outputs = ", ".join(f"real *{x}" for x in ("M", "c", "load", "J"))
-    lines += [
+    return [
         "#define CHAINS", f"#define N_CHAINS {len(by.parts)}", f"#define N_LIGHT {len(light)}",
         f"#define MOST_CHAIN {max(len(part.v) for part in by.parts)}",
         _table("CHAIN_AT", at), _table("CHAIN_V", order), _table("V_CHAIN", [order.index(k) for k in range(plant.nv)]),
         _table("IS_HEAVY", heavy), _table("LIGHT", light),
         f"static void (*const CHAIN_MODEL[])({inputs}, {outputs}) = {{{names}}};",
     ]  # fmt: skip
-    if by.way == "printed":
-        lines += ["#define PRINTED", f"#define N_TIED_BALLS {len(by.tied_balls)}"]
-        lines += [*_places("TIED", by.tied), _balls("TIED_BALLS", by.tied_balls)]
-    return lines
 
 
 def _balls(name: str, balls: Sequence[Ball]) -> str:
