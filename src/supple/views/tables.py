@@ -141,9 +141,13 @@ def linear_page(found: LinearModel) -> Page:
         made.append(Line(f"structural damping: {found.structural}"))
     poles = np.linalg.eigvals(found.A)
     upper = sorted(poles[poles.imag >= 0], key=abs)[:12]
-    least = 1e-9 * max(map(abs, poles), default=0.0)  # a rigid motion has no damping ratio
-    rows = [(f"{abs(p) / (2 * np.pi):.4g}", f"{-p.real / abs(p):.2%}") if abs(p) > least else ("0", "-") for p in upper]
+    least = 1e-9 * max(map(abs, poles), default=0.0)
+    rows = [(f"{abs(p) / (2 * np.pi):.4g}", _damping(p, least)) if abs(p) > least else ("0", "-") for p in upper]
     return [*made, Sheet(("Hz", "damping"), rows, "lowest poles")]
+
+
+def _damping(pole: complex, least: float) -> str:
+    return "unstable" if pole.real > least else f"{-pole.real / abs(pole):.2%}"
 
 
 def counts_page(counted: Counted) -> Page:
