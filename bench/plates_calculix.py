@@ -12,7 +12,7 @@ from pathlib import Path
 
 import numpy as np
 
-from supple.robot.bodies.reduction import Selection, Structure, reduce
+from supple.robot.bodies.reduction import Selection, Structure, reduced_basis
 from supple.robot.finite_elements.calculix import run_ccx
 from supple.robot.plates.mesh import polygon_mesh
 from supple.robot.plates.plate import PlateSpec, plate
@@ -78,7 +78,7 @@ def supple(case: str, element: str) -> list[float]:
         return list(made.meshes[-1][1])[:10]
     model = made.model
     held = Structure(model.M, model.stiffness, model.rigid, model.sites, model.sites[0], model.outline_rows[:60].toarray())
-    return list(reduce(held, "clamped_free", Selection(modes=10)).reduced.frequencies)
+    return list(reduced_basis(held, "clamped_free", Selection(modes=10)).reduced.frequencies)
 
 
 def main() -> None:

@@ -19,7 +19,7 @@ from supple.machine import Machine
 from supple.models import forward
 from supple.robot.bodies.beam import BeamSpec, beam_body
 from supple.robot.bodies.reduced_beam import reduced_beam
-from supple.robot.bodies.reduction import REDUCTIONS, Selection, Structure, reduce
+from supple.robot.bodies.reduction import REDUCTIONS, Selection, Structure, reduced_basis
 from supple.robot.bodies.section import CrossSection
 from supple.robot.finite_elements import calculix
 from supple.robot.finite_elements.model import FeModel, fe_body, rigid_inertia
@@ -78,11 +78,11 @@ def test_one_cantilever_in_many_forms(folder: Path) -> None:
     """First five frequencies of the clamped bar: textbook, solid meshes, CalculiX' matrices and a reduced beam."""
     wanted = both_ways(TEXTBOOK, 5)
     found = {
-        "hexahedra": reduce(structure(held(hexa())), "clamped_free", Selection(modes=5)).reduced,
-        "tetrahedra": reduce(
+        "hexahedra": reduced_basis(structure(held(hexa())), "clamped_free", Selection(modes=5)).reduced,
+        "tetrahedra": reduced_basis(
             structure(held(solid(*bars.tetrahedra(30), bars.E, bars.NU, bars.RHO))), "clamped_free", Selection(modes=5)
         ).reduced,
-        "calculix": reduce(
+        "calculix": reduced_basis(
             structure(held(calculix.read_matrices(folder / "bar.sti", None))), "clamped_free", Selection(modes=5)
         ).reduced,
         "beam": reduced_beam(bar_spec(), beam_body(bar_spec()), "craig_bampton", Selection(modes=5))[0].reduced,
@@ -108,7 +108,7 @@ def test_calculix_modes_agree_with_its_matrices(folder: Path) -> None:
     come from the rigid modes, frequencies from the .dat file."""
     matrices = held(calculix.read_matrices(folder / "bar.sti", None), tie=False)
     results = held(calculix.read_results(folder / "barm.frd"), tie=False)
-    a, b = (reduce(structure(m, None), "free_free", Selection(modes=6)) for m in (matrices, results))
+    a, b = (reduced_basis(structure(m, None), "free_free", Selection(modes=6)) for m in (matrices, results))
     assert np.array(a.reduced.frequencies) == pytest.approx(b.reduced.frequencies, rel=1e-5)
     one, two = rigid_inertia(matrices), rigid_inertia(results)
     assert two["mass"] == pytest.approx(bars.RHO * bars.Y * bars.Z * bars.LENGTH, rel=1e-5)
@@ -157,7 +157,7 @@ def test_integrals_of_a_solid_against_its_lumps() -> None:
     from scipy.interpolate import CubicSpline
 
     model = held(hexa(), tie=False)
-    basis = reduce(structure(model, None), "free_free", Selection(modes=3))
+    basis = reduced_basis(structure(model, None), "free_free", Selection(modes=3))
     body = fe_body(model, basis.V, basis.names, basis.units)
     nodal = hexa()
     U = np.asarray(model.T @ basis.V).reshape(3, -1, 3)  # component, node, mode
@@ -251,7 +251,7 @@ def test_a_cell_given_twice_is_refused() -> None:
 
 def test_static_shapes_lose_no_compliance() -> None:
     made = structure(held(hexa()))
-    residual = {m: reduce(made, m, Selection(modes=3)).reduced.static_residual for m in REDUCTIONS}
+    residual = {m: reduced_basis(made, m, Selection(modes=3)).reduced.static_residual for m in REDUCTIONS}
     assert residual["craig_bampton"] is not None and residual["craig_bampton"] < 1e-6
     assert residual["static"] is not None and residual["static"] < 1e-6
     assert residual["clamped_free"] is not None and residual["clamped_free"] > 0.5
@@ -349,7 +349,7 @@ def test_kinetic_energy_is_that_of_the_nodes(method: str, floating: bool) -> Non
     record's integrals must give the same for any spin, shift, deformation and rate, as they are exact for solids."""
     nodal = hexa()
     model = held(nodal, tie=False)
-    basis = reduce(structure(model, None if floating else "root"), method, Selection(modes=4))
+    basis = reduced_basis(structure(model, None if floating else "root"), method, Selection(modes=4))
     body = fe_body(model, basis.V, basis.names, basis.units)
     rng = np.random.default_rng(3)
     n = len(body.coordinates)
@@ -384,7 +384,7 @@ def test_kinetic_energy_is_that_of_the_nodes(method: str, floating: bool) -> Non
 def test_floating_bodies_have_no_mean_motion(method: str) -> None:
     """Shapes on mean axes; with enough of them the frequencies are those of the free body, from above."""
     model = held(hexa(), tie=False)
-    basis = reduce(structure(model, None), method, Selection(modes=6))
+    basis = reduced_basis(structure(model, None), method, Selection(modes=6))
     body = fe_body(model, basis.V, basis.names, basis.units)
     assert not np.any(body.MS_de) and not np.any(body.beta)
     exact = np.sqrt(model.free_modes(4)[0]) / (2 * np.pi)

@@ -19,7 +19,7 @@ pytest.importorskip("skfem")
 from supple.errors import SuppleError
 from supple.robot.bodies.body_files import body_from, modes_of, read_body, write_body, write_body_file
 from supple.robot.bodies.record import Body, Marker
-from supple.robot.bodies.reduction import Selection, Structure, reduce
+from supple.robot.bodies.reduction import Selection, Structure, reduced_basis
 from supple.robot.finite_elements import bulk_data, calculix, nodal, universal
 from supple.robot.finite_elements.files import FeFile, modal_model, read_fe
 from supple.robot.finite_elements.matrix_files import from_arrays, read_arrays, read_node_table, to_arrays, write_model
@@ -44,7 +44,7 @@ def reduced(model: NodalModel, modes: int = 4) -> tuple[Body, dict[str, Marker]]
         model, [Attachment(n, chosen_nodes(model, {"plane": {"x": x}}), np.array([x, 0.0, 0.0]), False) for n, x in ends]
     )
     seen = made.outline_rows[:60].toarray()
-    basis = reduce(
+    basis = reduced_basis(
         Structure(made.M, made.stiffness, made.rigid, made.sites, None, seen), "free_free", Selection(modes=modes)
     )
     return fe_body(made, basis.V, basis.names, basis.units), {s.name: site_marker(s, basis.V) for s in made.sites}

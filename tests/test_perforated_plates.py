@@ -17,13 +17,13 @@ from scipy.optimize import brentq
 from scipy.special import iv, ivp, jv, jvp, kv, kvp, yv, yvp
 
 from supple.errors import SuppleError
-from supple.robot.bodies.reduction import Selection, Structure, reduce
+from supple.robot.bodies.reduction import Selection, Structure, reduced_basis
 from supple.robot.bodies.section import CrossSection, rectangle_torsion
 from supple.robot.finite_elements.model import FeModel, fe_body, hat_rows, rigid_inertia
 from supple.robot.finite_elements.modes import factorised
 from supple.robot.plates.delaunay import Border, triangulated
 from supple.robot.plates.fields import Fields
-from supple.robot.plates.figure import Circle, Figure, Polygon, figure_mesh, leaves
+from supple.robot.plates.figure import Circle, Figure, Polygon, figure_mesh, leaves_plate
 from supple.robot.plates.matrices import Layers, by_forms, by_quadrature, moving
 from supple.robot.plates.mesh import polygon_area, polygon_mesh
 from supple.robot.plates.plate import PlateSpec, Rib, _space, plate, plate_model
@@ -58,7 +58,7 @@ def found(given: PlateSpec, count: int) -> np.ndarray:
 def held(model: FeModel, root: str, count: int) -> np.ndarray:
     seen = model.outline_rows[:90].toarray()
     structure = Structure(model.M, model.stiffness, model.rigid, model.sites, model.site(root), seen, model.free_modes)
-    return np.array(reduce(structure, "clamped_free", Selection(modes=count)).reduced.frequencies)
+    return np.array(reduced_basis(structure, "clamped_free", Selection(modes=count)).reduced.frequencies)
 
 
 # Circles and annuli ---------------------------------------------------------------------------------------------------
@@ -369,7 +369,7 @@ def test_ribs_may_end_at_corners_and_edges() -> None:
         corners = 0.5 * np.column_stack([np.cos(turn), np.sin(turn)])
         figure = Figure(Polygon(corners))
         for end in (*corners, *(corners + np.roll(corners, 1, axis=0)) / 2):
-            assert not leaves(0.1 * end, end, figure)
+            assert not leaves_plate(0.1 * end, end, figure)
 
 
 def test_a_narrow_web_between_a_hole_and_the_edge_does_not_fold() -> None:

@@ -13,7 +13,7 @@ import pytest
 pytest.importorskip("skfem")
 
 from supple.errors import SuppleError
-from supple.robot.bodies.reduction import Basis, Selection, Structure, reduce
+from supple.robot.bodies.reduction import Basis, Selection, Structure, reduced_basis
 from supple.robot.bodies.section import CrossSection
 from supple.robot.finite_elements.model import FeModel, fe_body, hat_rows, rigid_inertia, site_marker
 from supple.robot.plates.mesh import mesh_from_file, polygon_area, polygon_mesh
@@ -40,7 +40,7 @@ def structure(model: FeModel, root: str | None = None) -> Structure:
 
 
 def free(made: Plate, modes: int) -> Basis:
-    return reduce(structure(made.model), "free_free", Selection(modes=modes))
+    return reduced_basis(structure(made.model), "free_free", Selection(modes=modes))
 
 
 @cache

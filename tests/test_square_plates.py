@@ -22,7 +22,7 @@ pytest.importorskip("skfem")
 
 from skfem import LinearForm
 
-from supple.robot.bodies.reduction import Selection, Structure, reduce
+from supple.robot.bodies.reduction import Selection, Structure, reduced_basis
 from supple.robot.finite_elements.model import FeModel
 from supple.robot.plates.mesh import polygon_mesh
 from supple.robot.plates.plate import PlateSpec, _space, plate, plate_model
@@ -103,7 +103,7 @@ def unrestricted(case: str) -> Array:
     model = plate(thin_square(edges=(("root", (0.0, 0.0), (0.0, 1.0)),))).model
     rows = model.outline_rows[:90].toarray()
     held = Structure(model.M, model.stiffness, model.rigid, model.sites, model.site("root"), rows, model.free_modes)
-    return 2 * np.pi * np.array(reduce(held, "clamped_free", Selection(modes=5)).reduced.frequencies) / UNIT
+    return 2 * np.pi * np.array(reduced_basis(held, "clamped_free", Selection(modes=5)).reduced.frequencies) / UNIT
 
 
 def restricted(case: str, count: int) -> Array:

@@ -21,7 +21,7 @@ from target_runners import RUNNERS, SELF_TESTING, STRICT, by_rust, done, execute
 
 from supple.backends.c_source import Names
 from supple.backends.interpreter import interpret
-from supple.backends.package import Package, Port
+from supple.backends.package import NamedArray, Package
 from supple.backends.targets import TARGETS, names
 from supple.errors import BackendError, SuppleError
 from supple.expr.function import Function, function, symbols
@@ -39,8 +39,10 @@ def packed(f: Function, robot: str = "robot", model: str = "model", label: str =
     rng = np.random.default_rng(0)
     sample = {key: 0.1 * rng.standard_normal(array.shape) for key, array in f.inputs.items()}
 
-    def signals(arrays: Any) -> tuple[Port, ...]:
-        return tuple(Port(key, tuple(label.format(i) for i in range(a.size)), (unit,) * a.size) for key, a in arrays.items())
+    def signals(arrays: Any) -> tuple[NamedArray, ...]:
+        return tuple(
+            NamedArray(key, tuple(label.format(i) for i in range(a.size)), (unit,) * a.size) for key, a in arrays.items()
+        )
 
     expected = interpret(f)(**sample)
     return Package(robot, model, "A test.", f, signals(f.inputs), signals(f.outputs), sample, expected)
@@ -258,7 +260,7 @@ def odd_free() -> Function:
 @pytest.mark.parametrize("target", RUNNERS)
 def test_a_package_whose_parts_do_not_fit_is_refused(target: str, tmp_path: Path) -> None:
     good = packed(odd_free())
-    few = Port("x", ("a",), ("m",))
+    few = NamedArray("x", ("a",), ("m",))
     for change, words in (
         ({"inputs": ()}, "names"),
         ({"inputs": (few,)}, "label and a unit"),
@@ -294,7 +296,9 @@ def hostile(robot: str, model: str, keys: list[str], label: str, unit: str) -> P
     f = function(model, {first: x, second: y}, outputs)
     made = packed(f, robot, model, unit=unit)
     labels = (label, robot, model)
-    inputs, outs = ([Port(s.name, labels[: len(s.labels)], s.units) for s in side] for side in (made.inputs, made.outputs))
+    inputs, outs = (
+        [NamedArray(s.name, labels[: len(s.labels)], s.units) for s in side] for side in (made.inputs, made.outputs)
+    )
     return dataclasses.replace(made, about=label + unit, inputs=tuple(inputs), outputs=tuple(outs))
 
 

@@ -14,7 +14,7 @@ import numpy as np
 from supple.backends.c_source import source
 from supple.backends.compiler import find_compiler, portable_library
 from supple.backends.interpreter import interpret
-from supple.backends.package import Package, Port
+from supple.backends.package import NamedArray, Package
 from supple.backends.targets.fmu import write_fmu
 from supple.expr.function import Array, Function, with_parameters
 from supple.expr.passes import Optimised, Stage, optimise
@@ -108,12 +108,12 @@ def packed(robot: Machine, model: str, f: Function, formulation: str = USUAL) ->
 
 def _signal(
     mechanism: Mechanism, name: str, array: Array, keep: Sequence[str], independent: Sequence[str] = ()
-) -> Port:  # fmt: skip
+) -> NamedArray:  # fmt: skip
     labels, units = _mass_labels(mechanism, name, array, list(independent)) or _labels(mechanism, name, keep)
     if len(labels) != array.size:
         labels = [f"{name}{''.join(f'[{k}]' for k in index)}" for index in np.ndindex(array.shape)]
         units = [""] * array.size
-    return Port(name, tuple(labels), tuple(units))
+    return NamedArray(name, tuple(labels), tuple(units))
 
 
 def _mass_labels(

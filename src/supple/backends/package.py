@@ -14,7 +14,7 @@ from supple.expr.program import Program
 
 
 @dataclass(frozen=True)
-class Port:
+class NamedArray:
     """A named array of the model: what each of its elements is called in the robot file, and its unit."""
 
     name: str
@@ -30,8 +30,8 @@ class Package:
     model: str
     about: str
     function: Function
-    inputs: tuple[Port, ...]
-    outputs: tuple[Port, ...]
+    inputs: tuple[NamedArray, ...]
+    outputs: tuple[NamedArray, ...]
     sample: Mapping[str, npt.NDArray[np.float64]]  # inputs of the self-test
     expected: Mapping[str, npt.NDArray[np.float64]]  # its outputs, by the interpreter
     program: Program | None = None  # the same model with one leg's code for all legs, for targets that can

@@ -14,6 +14,7 @@ import numpy.typing as npt
 from supple.expr.node import ARITHMETIC, Expr, Scalar, parameter, symbol
 
 Array = npt.NDArray[Any]
+Floats = npt.NDArray[np.float64]
 Indices = npt.NDArray[np.intp]
 
 

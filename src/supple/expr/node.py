@@ -134,10 +134,6 @@ def parameter(name: str, family: list[Expr]) -> Expr:
     return made
 
 
-def is_number(x: Scalar) -> bool:
-    return not isinstance(x, Expr)
-
-
 def number(x: Any) -> Number:
     """A plain Python number: rationals stay exact, numpy scalars become float, huge fractions are rounded."""
     if isinstance(x, (int, float)):

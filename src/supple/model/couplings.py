@@ -15,10 +15,10 @@ from supple.expr.function import Indices
 from supple.formulations.tree.independent import independent_rows, split
 from supple.model.algebra import Array, least_squares, null_space
 from supple.model.platform_coupling import platform
-from supple.model.tree_state import SolvedPair, Tree
+from supple.model.tree_state import SolvedPair, TreeEquations
 
 
-def projection(tree: Tree) -> SolvedPair:
+def projection(tree: TreeEquations) -> SolvedPair:
     """On the motions that A allows, by virtual power (Briot & Khalil 2014, eqs. 41-44)."""
     Z, _, _ = null_space(tree.A)
     a = least_squares(tree.A, tree.wanted)
@@ -27,7 +27,7 @@ def projection(tree: Tree) -> SolvedPair:
     return a, _reactions(tree, a)
 
 
-def multipliers(tree: Tree) -> SolvedPair:
+def multipliers(tree: TreeEquations) -> SolvedPair:
     """Accelerations and multipliers at once (Lagrange's equations of the first type)."""
     n, rows = len(tree.M), independent_rows(tree.A)
     A = tree.A[rows]
@@ -49,7 +49,7 @@ def multipliers(tree: Tree) -> SolvedPair:
     return a, weight * x[n:]
 
 
-def independent(tree: Tree) -> SolvedPair:
+def independent(tree: TreeEquations) -> SolvedPair:
     """In independent coordinates, active and elastic ones where the loops allow (Lagrange-D'Alembert): a = W a_i + b."""
     free, dependent = split(tree.A, tree.kinds)
     A_d = tree.A[:, dependent]
@@ -67,7 +67,7 @@ def independent(tree: Tree) -> SolvedPair:
     return a, _reactions(tree, a)
 
 
-def chains(tree: Tree) -> SolvedPair:
+def chains(tree: TreeEquations) -> SolvedPair:
     """Chain by chain, coupled by a small system for the loop forces (SCDD, exact): S lam = wanted - A a0."""
     light = [k for k in range(len(tree.M)) if not tree.M[k].any()]  # moves no mass: goes with the loop forces
     rows = independent_rows(tree.A)
@@ -92,7 +92,7 @@ def chains(tree: Tree) -> SolvedPair:
     return a, lam if len(rows) == len(tree.A) else _reactions(tree, a)
 
 
-def _chains_alone(tree: Tree, A: Array, force: Array, light: set[int]) -> tuple[Array, Array]:
+def _chains_alone(tree: TreeEquations, A: Array, force: Array, light: set[int]) -> tuple[Array, Array]:
     """Accelerations of the chains without loop forces, and what a unit of each loop force adds."""
     a, Y = np.zeros(len(tree.M)), np.zeros((len(tree.M), len(A)))
     for same in _alike([np.array([k for k in chain if k not in light], dtype=int) for chain in tree.chains]):
@@ -110,7 +110,7 @@ def _chains_alone(tree: Tree, A: Array, force: Array, light: set[int]) -> tuple[
     return a, Y
 
 
-COUPLINGS: dict[str, Callable[[Tree], SolvedPair]] = {
+COUPLINGS: dict[str, Callable[[TreeEquations], SolvedPair]] = {
     "projection": projection,
     "multipliers": multipliers,
     "independent": independent,
@@ -126,7 +126,7 @@ def massless(reduced: Array, Z: Array, names: Sequence[str]) -> str:
     return f"nothing has inertia against the motion of {names[worst]!r}; give the link it moves a body with mass"
 
 
-def _solve(tree: Tree, Z: Array, force: Array) -> Array:
+def _solve(tree: TreeEquations, Z: Array, force: Array) -> Array:
     reduced = Z.T @ tree.M @ Z
     size = _unit_diagonal(reduced)
     found = np.zeros(Z.shape[1])
@@ -139,7 +139,7 @@ def _solve(tree: Tree, Z: Array, force: Array) -> Array:
     return found
 
 
-def _reactions(tree: Tree, a: Array) -> Array:
+def _reactions(tree: TreeEquations, a: Array) -> Array:
     return least_squares(tree.A.T, tree.M @ a + tree.c - tree.applied)
 
 

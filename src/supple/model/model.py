@@ -22,7 +22,7 @@ from supple.formulations.record import Equations
 from supple.formulations.tree.chains import chains
 from supple.model.algebra import Array, least_squares, null_space, one_thread
 from supple.model.couplings import COUPLINGS, massless
-from supple.model.tree_state import Tree
+from supple.model.tree_state import TreeEquations
 from supple.model.turning import turned
 from supple.robot.bodies.record import bent, strain_gradient
 from supple.robot.mechanism import Mechanism
@@ -201,7 +201,7 @@ class Model:
     def _constrained(self, q: Array, c: Array, A: Array, wanted: Array, applied: Array) -> tuple[Array, Array]:
         """a of M a + c = applied + A^T lam with A a = wanted, and lam of least norm."""
         kinds = [x.kind for x in self.mechanism.coordinates]
-        tree = Tree(self.mass(q), c, A, wanted, applied, self.names, kinds, self._chains)
+        tree = TreeEquations(self.mass(q), c, A, wanted, applied, self.names, kinds, self._chains)
         return COUPLINGS[self.equations.coupling](tree)
 
     @cached_property

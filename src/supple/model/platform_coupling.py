@@ -12,10 +12,10 @@ import numpy.typing as npt
 from supple.errors import SuppleError
 from supple.expr.function import Indices
 from supple.model.algebra import Array
-from supple.model.tree_state import Tree
+from supple.model.tree_state import TreeEquations
 
 
-def platform(tree: Tree) -> tuple[Array, Array]:
+def platform(tree: TreeEquations) -> tuple[Array, Array]:
     """Accelerations and multipliers by elimination of legs, then of the platform's elastic coordinates."""
     n, kinds = len(tree.M), np.array(tree.kinds)
     own = next(np.asarray(c) for c in tree.chains if (kinds[c] == "platform").any())

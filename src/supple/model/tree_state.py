@@ -10,7 +10,7 @@ from supple.model.algebra import Array
 
 
 @dataclass(frozen=True)
-class Tree:
+class TreeEquations:
     """The equations of a virtual tree at one state, and what is known of its coordinates."""
 
     M: Array

@@ -14,7 +14,7 @@ from supple.errors import SuppleError
 from supple.robot import description as spec
 from supple.robot.bodies.body_files import body_from, is_body
 from supple.robot.bodies.record import Array, Body, Marker, fixed_marker, zeros
-from supple.robot.bodies.reduction import Basis, Selection, Structure, reduce
+from supple.robot.bodies.reduction import Basis, Selection, Structure, reduced_basis
 from supple.robot.bodies.rigid import matrix
 from supple.robot.bodies.section import CrossSection, cross_section
 from supple.robot.body_entries import FiniteElements, Plate
@@ -261,7 +261,7 @@ class FlexibleBodies:
             return rigid_body_of(model), Shape(model, np.zeros((model.stiffness.shape[0], 0)), surface)
         seen = np.asarray(model.outline_rows[: min(3 * 64, model.outline_rows.shape[0])].toarray())
         structure = Structure(model.M, model.stiffness, model.rigid, ends, root, seen, model.free_modes)
-        basis: Basis = reduce(structure, method, selection)
+        basis: Basis = reduced_basis(structure, method, selection)
         body = replace(fe_body(model, basis.V, basis.names, basis.units), reduced=basis.reduced)
         if not self.shortens or stiffening == "none" or not body.flexible:
             return body, Shape(model, basis.V, surface)

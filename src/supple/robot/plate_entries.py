@@ -21,7 +21,7 @@ from supple.robot.plates.figure import (
     crossed,
     faults,
     figure_mesh,
-    leaves,
+    leaves_plate,
     off,
 )
 from supple.robot.plates.mesh import TOUCH, checked_corners, mesh_from_file, polygon_mesh, triangle_areas
@@ -173,7 +173,7 @@ def _cut_stiffeners(figure: Figure) -> Faults:
     found: Faults = []
     for i, line in enumerate(figure.lines):
         hole = crossed(*line, figure)
-        if leaves(*line, figure):
+        if leaves_plate(*line, figure):
             found.append((("stiffeners", i), "leaves the plate between its ends; give the parts one by one"))
         if hole is not None:
             found.append((("stiffeners", i), f"crosses hole {hole} of the list; end it before and begin another behind"))

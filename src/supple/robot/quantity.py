@@ -95,7 +95,7 @@ _EXACT = (
     Fraction(1, 2),
     Fraction(-1, 2),
 )  # what sin and cos of right and 60 degree angles stand for
-CONSTANTS: dict[str, Any] = {"pi": math.pi}
+NAMED_NUMBERS: dict[str, Any] = {"pi": math.pi}
 CALLS = {
     "sqrt": math.sqrt,
     "sin": math.sin,
@@ -104,7 +104,7 @@ CALLS = {
     "atan": math.atan,
     "acos": math.acos,
 }
-TAKEN = {*UNITS, *CONSTANTS, *CALLS}  # names that no parameter may have
+TAKEN = {*UNITS, *NAMED_NUMBERS, *CALLS}  # names that no parameter may have
 
 _NUMBER = r"(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?"
 _TOKEN = re.compile(rf"\s*(?:({_NUMBER})|([A-Za-z_]\w*)|(\*\*|[-+*/^()]))", re.ASCII)
@@ -256,7 +256,7 @@ def names_in(quantity: Quantity) -> set[str]:
     stack: list[Any] = [quantity.tree]
     while stack:
         tree = stack.pop()
-        if tree[0] == "name" and tree[1] not in UNITS and tree[1] not in CONSTANTS:
+        if tree[0] == "name" and tree[1] not in UNITS and tree[1] not in NAMED_NUMBERS:
             found.add(tree[1])
         stack.extend(part for part in tree[1:] if isinstance(part, tuple))
     return found
@@ -296,11 +296,11 @@ def _evaluate(tree: tuple[Any, ...], scope: Mapping[str, Value]) -> Value:
 def _name(name: str, scope: Mapping[str, Value]) -> Value:
     if name in scope:
         return scope[name]
-    if name in CONSTANTS:
-        return Value(CONSTANTS[name], None)
+    if name in NAMED_NUMBERS:
+        return Value(NAMED_NUMBERS[name], None)
     if name in UNITS:
         return Value(*UNITS[name])
-    close = get_close_matches(name, [*scope, *UNITS, *CONSTANTS], n=1)
+    close = get_close_matches(name, [*scope, *UNITS, *NAMED_NUMBERS], n=1)
     new = "give it under parameters, or use a unit such as mm, kg, GPa, deg"
     raise QuantityError(f"does not know {name!r}; " + (f"did you mean {close[0]!r}?" if close else new))
 

@@ -11,7 +11,7 @@ from supple.backends.c_source import header as real_header
 from supple.backends.package import Package
 from supple.backends.program import body as program_body
 from supple.backends.targets.files import deliver
-from supple.backends.targets.heading import SAMPLE_TOLERANCE, c_comment, check_package, flat, heading, ordered_ports
+from supple.backends.targets.heading import SAMPLE_TOLERANCE, c_comment, check_package, flat, heading, ordered_arrays
 from supple.backends.targets.names import element_words, harmless, macros, prefix, stem
 from supple.expr.function import Function
 
@@ -51,7 +51,7 @@ def interface(package: Package) -> Interface:
     taken = macros()
     guard = taken.unique(f"{name.upper()}_H")
     defines: list[tuple[str, int, str]] = []
-    described = [*ordered_ports(package.inputs, f.inputs), *ordered_ports(package.outputs, f.outputs)]
+    described = [*ordered_arrays(package.inputs, f.inputs), *ordered_arrays(package.outputs, f.outputs)]
     signals = list(dict.fromkeys(described))
     for signal in signals:
         size = taken.unique(f"{prefix(package)}_{harmless(signal.name)}_SIZE".upper())

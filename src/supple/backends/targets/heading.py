@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 import numpy as np
 import numpy.typing as npt
 
-from supple.backends.package import Package, Port
+from supple.backends.package import NamedArray, Package
 from supple.backends.targets.names import harmless
 from supple.errors import BackendError
 from supple.expr.function import Array
@@ -42,12 +42,12 @@ def heading(
         ("outputs", package.outputs, outputs, f.outputs),
     ):
         lines += ["", f"{title}:" if signals else f"{title}: none"]
-        for signal in ordered_ports(signals, arrays):
+        for signal in ordered_arrays(signals, arrays):
             lines += _signal(signal, names[signal.name], arrays[signal.name].shape, element)
     return lines
 
 
-def ordered_ports(signals: Sequence[Port], arrays: Mapping[str, Array]) -> list[Port]:
+def ordered_arrays(signals: Sequence[NamedArray], arrays: Mapping[str, Array]) -> list[NamedArray]:
     """The signals in the order of the function's arrays."""
     known = {signal.name: signal for signal in signals}
     return [known[name] for name in arrays]
@@ -97,7 +97,7 @@ def _operations(package: Package) -> str:
     return f"{operations['total']} operations ({kinds}){functions}; {counts['intermediates']} intermediates"
 
 
-def _signal(signal: Port, name: str, shape: tuple[int, ...], element: ElementText) -> list[str]:
+def _signal(signal: NamedArray, name: str, shape: tuple[int, ...], element: ElementText) -> list[str]:
     size = "" if len(shape) == 1 else f" ({' x '.join(map(str, shape)) or 'scalar'}, row by row)"
     lines = [f"  {name}: {len(signal.labels)} elements{size}"]
     for i, (label, unit) in enumerate(zip(signal.labels, signal.units, strict=True)):

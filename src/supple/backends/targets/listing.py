@@ -11,7 +11,7 @@ from typing import Any
 
 from supple.backends.c_source import Names, literal
 from supple.backends.package import Package
-from supple.backends.targets.heading import ordered_ports
+from supple.backends.targets.heading import ordered_arrays
 from supple.backends.targets.names import element_words
 from supple.errors import BackendError
 from supple.expr.function import Function
@@ -60,7 +60,7 @@ def listing(package: Package, ids: Identifiers, dialect: Dialect) -> Iterator[st
     f = package.function
     text: dict[Expr, str] = {}
     used = {n for n in f.nodes if n.op == "symbol"}
-    for signal in ordered_ports(package.inputs, f.inputs):
+    for signal in ordered_arrays(package.inputs, f.inputs):
         words = element_words(signal.name, signal.labels)
         for i, (x, wanted) in enumerate(zip(f.inputs[signal.name].ravel(), words, strict=True)):
             if x in used:

@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from supple.backends.c_source import Names
-from supple.backends.package import Package, Port
+from supple.backends.package import NamedArray, Package
 from supple.backends.targets.files import deliver
-from supple.backends.targets.heading import SAMPLE_TOLERANCE, check_package, commented, flat, heading, ordered_ports
+from supple.backends.targets.heading import SAMPLE_TOLERANCE, check_package, commented, flat, heading, ordered_arrays
 from supple.backends.targets.listing import Dialect, Identifiers, identifiers, listing
 from supple.backends.targets.names import harmless, reserved, stem
 
@@ -37,8 +37,8 @@ def _module(package: Package, name: str) -> str:
             *commented(heading(package, ids.inputs, ids.outputs), "#"), "",
             "from typing import NamedTuple", "", "import numpy as np", "",
             f"TOLERANCE = {SAMPLE_TOLERANCE!r}  # of the self-test",
-            *_labels("INPUTS", ordered_ports(package.inputs, f.inputs), ids.inputs),
-            *_labels("OUTPUTS", ordered_ports(package.outputs, f.outputs), ids.outputs),
+            *_labels("INPUTS", ordered_arrays(package.inputs, f.inputs), ids.inputs),
+            *_labels("OUTPUTS", ordered_arrays(package.outputs, f.outputs), ids.outputs),
             *_values("SAMPLE", {ids.inputs[key]: flat(package.sample[key]) for key in f.inputs}),
             *_values("EXPECTED", {ids.outputs[key]: flat(package.expected[key]) for key in f.outputs}),
             "", "", "class Outputs(NamedTuple):", f'    """What {ids.name} returns."""', "",
@@ -48,7 +48,7 @@ def _module(package: Package, name: str) -> str:
     )  # fmt: skip
 
 
-def _labels(title: str, signals: Sequence[Port], names: Mapping[str, str]) -> list[str]:
+def _labels(title: str, signals: Sequence[NamedArray], names: Mapping[str, str]) -> list[str]:
     """Label and unit of every element, as a dictionary."""
     lines = [f"{title} = {{  # label and unit of each element"]
     for signal in signals:

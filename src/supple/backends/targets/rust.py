@@ -8,7 +8,7 @@ from pathlib import Path
 from supple.backends.c_source import Names, literal
 from supple.backends.package import Package
 from supple.backends.targets.files import deliver
-from supple.backends.targets.heading import SAMPLE_TOLERANCE, check_package, commented, flat, heading, ordered_ports
+from supple.backends.targets.heading import SAMPLE_TOLERANCE, check_package, commented, flat, heading, ordered_arrays
 from supple.backends.targets.listing import Dialect, Identifiers, identifiers, listing
 from supple.backends.targets.names import element_words, macros, reserved, stem
 
@@ -46,7 +46,7 @@ def _indices(package: Package) -> Iterator[str]:
     f = package.function
     taken = macros()
     yield from ("", "/// Where each element is.", "#[allow(dead_code, non_upper_case_globals)]", "pub mod index {")
-    for signal in dict.fromkeys([*ordered_ports(package.inputs, f.inputs), *ordered_ports(package.outputs, f.outputs)]):
+    for signal in dict.fromkeys([*ordered_arrays(package.inputs, f.inputs), *ordered_arrays(package.outputs, f.outputs)]):
         for i, wanted in enumerate(element_words(signal.name, signal.labels)):
             yield f"    pub const {taken.unique(wanted.upper())}: usize = {i};"
     yield "}"

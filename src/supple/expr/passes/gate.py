@@ -10,12 +10,10 @@ import random
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
-from supple.expr.function import Function
+from supple.expr.function import Floats, Function
 from supple.expr.node import Expr, Scalar
 
-Floats = npt.NDArray[np.float64]
 Measured = tuple[Floats, Floats]  # values at the points, bounds of their errors
 
 _POINTS = 6

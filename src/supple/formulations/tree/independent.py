@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-Floats = npt.NDArray[np.float64]
+from supple.expr.function import Floats
+
 TOLERANCE = 1e-9
 
 

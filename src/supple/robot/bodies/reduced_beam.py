@@ -10,7 +10,7 @@ from supple.errors import SuppleError
 from supple.robot.bodies.beam import DRAWN, beam_marker
 from supple.robot.bodies.beam_element import BeamSpec
 from supple.robot.bodies.record import Array, Body, Outline, Shortened, is_zero, zeros
-from supple.robot.bodies.reduction import Selection, Structure, reduce
+from supple.robot.bodies.reduction import Selection, Structure, reduced_basis
 from supple.robot.bodies.shortening import PLANAR, SPATIAL, drawn_shortening, shortened_masses
 from supple.robot.finite_elements.model import Site, cleaned, hat_rows
 
@@ -37,7 +37,7 @@ def reduced_beam(spec: BeamSpec, body: Body, method: str, selection: Selection) 
     sites = (held, Site("end", place, end[:, chosen]))
     rigid = np.vstack([np.eye(6), np.zeros((n, 6))])[np.ix_(chosen, kept)]
     own = np.ix_(chosen, chosen)
-    basis = reduce(Structure(M[own], K[own], rigid, sites, held, end[:, chosen]), method, selection)
+    basis = reduced_basis(Structure(M[own], K[own], rigid, sites, held, end[:, chosen]), method, selection)
     V = basis.V[len(kept) :]
     made = transformed(_strained(spec, body), V)
     return replace(made, coordinates=basis.names, units=basis.units, reduced=basis.reduced), V

@@ -60,7 +60,7 @@ class Basis:
     reduced: Reduced
 
 
-def reduce(structure: Structure, method: str, selection: Selection) -> Basis:
+def reduced_basis(structure: Structure, method: str, selection: Selection) -> Basis:
     """The Basis of a method: free_free, clamped_free, craig_bampton or static."""
     return REDUCTIONS[method](structure, selection)
 

@@ -240,7 +240,7 @@ def crossed(a: Array, b: Array, figure: Figure) -> int | None:
     return None
 
 
-def leaves(a: Array, b: Array, figure: Figure) -> bool:
+def leaves_plate(a: Array, b: Array, figure: Figure) -> bool:
     """Whether a line between two points of the plate is outside of it for a while."""
     outline = figure.outline
     if isinstance(outline, Circle):
