@@ -76,10 +76,7 @@ def body_quadratic(
     body: Body, index: int, first: int, now: Motion, ports: Sequence[Port], planar: bool, applied: Iterable[Scalar] = ()
 ) -> Quadratic:
     """Z of a body; `first` is the index in v of its first elastic coordinate, `applied` the forces on (a, alpha, qdd)."""
-    owned = {c for p in ports for c in p.columns}
-    ids: list[Unknown] = [Slot(index, k) for k in range(6)]
-    ids += [Elastic(first + k) for k in range(len(body.coordinates)) if k not in owned]
-    ids += [Node(p.key, k) for p in ports for k in p.components]
+    ids = _unknowns(body, index, first, ports)
     lift: Callable[[Scalar], Ring] = _lifted if planar else _same
     ring = Motion(*(np.array([lift(x) for x in part], dtype=object) for part in (now.w, now.q, now.qd)))
     rates = frozenset(_bare(x) for x in [*now.w, *now.qd] if isinstance(x, Expr))
@@ -89,7 +86,7 @@ def body_quadratic(
 
     M, c = _inertia(body, ring, [_shortened(t, now, lift) for t in body.shortened])
     places = [node_place(p.marker, ring, [_drawn_back(s, now, lift) for s in p.marker.shortening]) for p in ports]
-    L, bias = _nodal_map(body, ids, places, ports, owned, first, planar)
+    L, bias = _nodal_map(body, ids, places, ports, first, planar)
     elastic = elastic_forces(body, now.q, now.qd)
     ML = [[_dot(M[i], L[:, b]) for b in range(len(ids))] for i in range(len(M))]
     load = [c[i] + _dot(M[i], bias) for i in range(len(M))]
@@ -103,6 +100,14 @@ def body_quadratic(
         for b in range(a, len(ids)):
             made.add(i, ids[b], shown(_dot(L[:, a], [row[b] for row in ML])))
     return made
+
+
+def _unknowns(body: Body, index: int, first: int, ports: Sequence[Port]) -> list[Unknown]:
+    """Slots of a body's frame, elastic coordinates that no node owns, and nodes."""
+    owned = {c for p in ports for c in p.columns}
+    ids: list[Unknown] = [Slot(index, k) for k in range(6)]
+    ids += [Elastic(first + k) for k in range(len(body.coordinates)) if k not in owned]
+    return ids + [Node(p.key, k) for p in ports for k in p.components]
 
 
 def _same(x: Scalar) -> Scalar:
@@ -181,13 +186,7 @@ def _inertia(body: Body, now: Motion, second: Sequence[tuple[Shortened, Back]] =
                 G[k] = G[k] - S * back.g[k]
                 MS_de[:, k] = MS_de[:, k] - t.first * back.g[k]
                 MS_re[:, k] = MS_re[:, k] - arm * back.g[k]
-    M = np.full((6 + n, 6 + n), 0, dtype=object)
-    H = hat(MS)
-    M[:3, 3:6], M[3:6, :3], M[3:6, 3:6] = H.T, H, inertia
-    M[:3, 6:], M[6:, :3] = MS_de, MS_de.T
-    M[3:6, 6:], M[6:, 3:6], M[6:, 6:] = MS_re, MS_re.T, M_ee
-    for j in range(3):
-        M[j, j] = body.mass
+    M = _assembled(body.mass, MS, inertia, MS_de, MS_re, M_ee)
     drift = [_dot(MS_de[j], V) * 2 for j in range(3)]
     c[:3] = c[:3] + _array(_cross(W, [x + y for x, y in zip(_cross(W, MS), drift, strict=True)]))
     c[3:6] = c[3:6] + _array(_cross(W, [_dot(inertia[j], W) + _dot(MS_re[j], V) for j in range(3)]))
@@ -199,6 +198,19 @@ def _inertia(body: Body, now: Motion, second: Sequence[tuple[Shortened, Back]] =
     return M, c
 
 
+def _assembled(mass: Scalar, MS: Sequence[Ring], inertia: Array, MS_de: Array, MS_re: Array, M_ee: Array) -> Array:
+    """M over (a, alpha, qdd) from its parts."""
+    n = len(M_ee)
+    M = np.full((6 + n, 6 + n), 0, dtype=object)
+    H = hat(MS)
+    M[:3, 3:6], M[3:6, :3], M[3:6, 3:6] = H.T, H, inertia
+    M[:3, 6:], M[6:, :3] = MS_de, MS_de.T
+    M[3:6, 6:], M[6:, 3:6], M[6:, 6:] = MS_re, MS_re.T, M_ee
+    for j in range(3):
+        M[j, j] = mass
+    return M
+
+
 def _array(x: Sequence[Ring]) -> Array:
     made = np.empty(len(x), dtype=object)
     made[:] = x
@@ -206,8 +218,8 @@ def _array(x: Sequence[Ring]) -> Array:
 
 
 def _nodal_map(
-    body: Body, ids: list[Unknown], places: Sequence[tuple[list[Ring], list[Ring]]], ports: Sequence[Port], owned: set[int],
-    first: int, planar: bool,
+    body: Body, ids: list[Unknown], places: Sequence[tuple[list[Ring], list[Ring]]], ports: Sequence[Port], first: int,
+    planar: bool,
 ) -> tuple[Array, list[Ring]]:  # fmt: skip
     """L and l of (a, alpha, qdd) = L ids + l; nodes as if bending did not draw them back (see `nodes.body`)."""
     n = len(body.coordinates)
@@ -217,7 +229,7 @@ def _nodal_map(
     for k in range(6):
         L[k, k] = 1
     for k in range(n):
-        if k not in owned:
+        if Elastic(first + k) in at:
             L[6 + k, at[Elastic(first + k)]] = 1
     for port, (r, swing) in zip(ports, places, strict=True):
         H = hat(r)

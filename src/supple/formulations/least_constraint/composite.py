@@ -75,19 +75,24 @@ def _platform_coordinates(tree: Tree, Z: Quadratic, chain: list[int]) -> None:
     Z.substitute({x: form for x, form in forms.items() if x in Z.rows})
 
 
-def _solve_loop(tree: Tree, Z: Quadratic, closure: Closure) -> None:
+def _equations(tree: Tree, closure: Closure) -> list[Affine]:
+    """The equations of a closing joint, in the axes in which they are shortest."""
     near, far = far_side(tree, closure)
-    tied(tree, closure)  # joints that slide are not for this method
+    shared = tied(tree, closure)  # joints that slide are not for this method
     if tree.m.platform is not None:
-        rows = loop_rows(tree, closure)
-    elif tree.planar and not any(k >= 3 for k in closure.forbidden):
-        rows = loop_in_base(tree, near, far)
-    else:
-        R = relative(tree, far.frame, near.frame)
-        root = at_anchor(tree, near, chain_forms(tree, near.frame))
-        leg = at_anchor(tree, far, chain_forms(tree, far.frame))
-        facing = turned(R, root[:3]) + turned(R, root[3:])
-        rows = [leg[k] + facing[k] * -1 for k in tied(tree, closure) if k in tree.alive[far.frame]]
+        return loop_rows(tree, closure)
+    if tree.planar and not any(k >= 3 for k in closure.forbidden):
+        return loop_in_base(tree, near, far)
+    R = relative(tree, far.frame, near.frame)
+    root = at_anchor(tree, near, chain_forms(tree, near.frame))
+    leg = at_anchor(tree, far, chain_forms(tree, far.frame))
+    facing = turned(R, root[:3]) + turned(R, root[3:])
+    return [leg[k] + facing[k] * -1 for k in shared if k in tree.alive[far.frame]]
+
+
+def _solve_loop(tree: Tree, Z: Quadratic, closure: Closure) -> None:
+    """A loop's unknowns that are not independent, replaced by the others."""
+    rows = _equations(tree, closure)
     chosen = [x for x in dict.fromkeys(x for row in rows for x in row.terms) if not _is_independent(tree, x)]
     if len(chosen) != len(rows) or len(rows) > 3 or any(x not in Z.rows for x in chosen):
         raise Unsupported("loops whose passive joints do not follow one by one")

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from supple.expr.function import Array, Function, function, symbols
 from supple.expr.passes.hoist import staged
@@ -24,6 +26,8 @@ from supple.robot.mechanism import Frame, Mechanism
 from supple.robot.nodes import opened
 from supple.robot.simplify import simplify
 
+Indices = npt.NDArray[np.intp]
+
 
 def leg_program(mechanism: Mechanism, forward: bool, damped: bool = False) -> Program:
     """The inverse or forward model of a platform on identical legs; `damped` as in inverse_model."""
@@ -38,7 +42,7 @@ def leg_program(mechanism: Mechanism, forward: bool, damped: bool = False) -> Pr
     except Stuck as stuck:
         raise Unsupported("rigid legs whose actuators are held by forces") from stuck
     meeting = _meeting(leg, common)
-    return _program(mechanism, simple, template, legs, varying, (prepare, gather, meeting, spread), forward, damped)
+    return _program(mechanism, simple, legs, varying, (prepare, gather, meeting, spread), forward, damped)
 
 
 @dataclass(frozen=True)
@@ -147,42 +151,47 @@ def _meeting(leg: Leg, common: Array) -> Function:
 
 
 def _program(
-    original: Mechanism, simple: Mechanism, template: Mechanism, legs: list[list[int]], varying: Varying,
+    original: Mechanism, simple: Mechanism, legs: list[list[int]], varying: Varying,
     parts: tuple[Function, Function, Function, Function], forward: bool, damped: bool,
 ) -> Program:  # fmt: skip
     """The Program with the places of every leg's numbers in the arrays of the original mechanism."""
-    place_v = {c.name: k for k, c in enumerate(original.coordinates)}
-    place_q = _places_q(original)
-    active = [c.name for c in original.coordinates if c.kind == "active"]
-    elastic = [c.name for c in original.coordinates if c.kind == "elastic"]
-    inside = [[simple.frames[i] for i in leg] for leg in legs]
-
-    def names(frame: Frame) -> list[str]:
-        return [c.name for c in simple.coordinates[frame.v] + simple.coordinates[frame.ev]]
-
-    rows = [[n for f in leg for n in names(f)] for leg in inside]
-    every_q = [[k for f in leg for k in _frame_places(f, simple, place_q)] for leg in inside]
-    platform = [simple.frames[j] for j in simple.platform_chain()]
-    index = np.intp
+    active, elastic = ([original.coordinates[k].name for k in original.indices(kind)] for kind in ("active", "elastic"))
+    place_q, index = _places_q(original), np.intp
+    rows = [_names(simple, leg) for leg in legs]
+    chain = simple.platform_chain()
     take = {
-        "q": np.array(every_q, dtype=index),
-        "v": np.array([[place_v[n] for n in row] for row in rows], dtype=index),
-        "drive": np.array([[active.index(n) for n in row if n in active] for row in rows], dtype=index),
+        "q": np.array([_positions(simple, leg, place_q) for leg in legs], dtype=index),
+        "v": _found(rows, original.names()),
+        "drive": _found(rows, active),
     }
-    put = {
-        "a_active" if forward else "tau": take["drive"],
-        "a_elastic": np.array([[elastic.index(n) for n in row if n in elastic] for row in rows], dtype=index),
-    }
+    drive, force = ("tau", "a_active") if forward else ("a_active", "tau")
+    put = {force: take["drive"], "a_elastic": _found(rows, elastic)}
     own = {
-        "q": np.array([k for f in platform for k in _frame_places(f, simple, place_q)], dtype=index),
-        "v": np.array([place_v[n] for f in platform for n in names(f)], dtype=index),
+        "q": np.array(_positions(simple, chain, place_q), dtype=index),
+        "v": _found([_names(simple, chain)], original.names())[0],
     }
-    drive = "tau" if forward else "a_active"
     inputs = {"q": original.nq, "v": original.nv, drive: len(active), "g": 3}
     if damped:
         take["x"], inputs["x"] = put["a_elastic"], len(elastic)
-    outputs = {"a_active" if forward else "tau": len(active), "a_elastic": len(elastic)}
+    outputs = {force: len(active), "a_elastic": len(elastic)}
     return Program("forward" if forward else "inverse", inputs, outputs, *parts, take, put, own, varying.constants())
+
+
+def _names(m: Mechanism, frames: Sequence[int]) -> list[str]:
+    """Names of the coordinates of some frames."""
+    own = [(m.frames[j].v, m.frames[j].ev) for j in frames]
+    return [c.name for joint, bent in own for c in m.coordinates[joint] + m.coordinates[bent]]
+
+
+def _positions(m: Mechanism, frames: Sequence[int], place: dict[str, int]) -> list[int]:
+    """Places in q of the numbers of some frames."""
+    return [k for j in frames for k in _frame_places(m.frames[j], m, place)]
+
+
+def _found(rows: list[list[str]], among: list[str]) -> Indices:
+    """Places of the names of every row among others, those that are not there left out."""
+    at = {name: k for k, name in enumerate(among)}
+    return np.array([[at[n] for n in row if n in at] for row in rows], dtype=np.intp)
 
 
 def _places_q(m: Mechanism) -> dict[str, int]:

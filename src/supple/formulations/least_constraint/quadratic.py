@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from supple.expr.function import Array
-from supple.expr.node import Expr, Scalar, add, div, mul, neg, sub
+from supple.expr.node import Expr, Scalar, add, div, mul, sub
 from supple.expr.vector import is_zero
 from supple.formulations.least_constraint.unknowns import Unknown
 
@@ -97,13 +97,7 @@ class Quadratic:
         old = [x for x in forms if x in self.rows]
         inner = {x: {y: m for y, m in self.rows[x].items() if y in forms} for x in old}
         outer = {x: {y: m for y, m in self.rows[x].items() if y not in forms} for x in old}
-        linear = {x: self.linear[x] for x in old}
-        for x in old:
-            constant = forms[x][1]
-            for y, m in inner[x].items():
-                linear[y] = add(linear[y], mul(m, constant))
-            for y, m in outer[x].items():
-                self.linear[y] = add(self.linear[y], mul(m, constant))
+        linear = self._constants(inner, outer, {x: forms[x][1] for x in old})
         self.drop(old)
         for x in old:
             for n, coefficient in forms[x][0].items():
@@ -117,6 +111,16 @@ class Quadratic:
                 for y, m in outer[x].items():
                     self.add(n, y, mul(mul(2, coefficient) if n == y else coefficient, m))
         self._congruence(old, inner, forms)
+
+    def _constants(self, inner: dict[Unknown, Row], outer: dict[Unknown, Row], constants: Row) -> Row:
+        """Linear terms of replaced variables with what the constants of their forms add to them; others get theirs."""
+        linear = {x: self.linear[x] for x in constants}
+        for x, constant in constants.items():
+            for y, m in inner[x].items():
+                linear[y] = add(linear[y], mul(m, constant))
+            for y, m in outer[x].items():
+                self.linear[y] = add(self.linear[y], mul(m, constant))
+        return linear
 
     def _replace(self, T: Mapping[Unknown, Scalar], own: Scalar, outer: Row) -> None:
         """M + T p^T + m T^T for one variable, p = m + own T: two multiplications an entry, one on the diagonal."""
@@ -214,16 +218,6 @@ class Quadratic:
             waiting.remove(x)
             solved.append(self.minimise(x))
         return solved
-
-
-def back_substitute(solved: Sequence[Solved], known: dict[Unknown, Scalar]) -> dict[Unknown, Scalar]:
-    """Values of all minimised variables, last one first."""
-    for step in reversed(solved):
-        total = step.own
-        for j, share in step.shares.items():
-            total = add(total, mul(share, known[j]))
-        known[step.x] = neg(total)
-    return known
 
 
 def _plane_of(R: Array) -> tuple[int, int, int] | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import fields, is_dataclass, replace
 from fractions import Fraction
 from typing import Any
@@ -12,7 +12,7 @@ import numpy as np
 from supple.expr.function import Array
 from supple.expr.node import Expr, parameter
 from supple.formulations.record import Unsupported
-from supple.robot.mechanism import Coordinate, Frame, Mechanism
+from supple.robot.mechanism import Closure, Coordinate, Frame, Mechanism
 
 
 class Varying:
@@ -72,16 +72,23 @@ def leg_frames(m: Mechanism) -> list[list[int]]:
         raise Unsupported("a platform that bends")
     fixed = [i for i, f in enumerate(m.frames) if not f.leg and f.parent < 0 and f.motion == "fixed" and not f.body.flexible]
     chain = m.platform_chain() + fixed
-    names = list(dict.fromkeys(f.leg for i, f in enumerate(m.frames) if i not in chain))
-    legs = [[i for i, f in enumerate(m.frames) if i not in chain and f.leg == name] for name in names]
-    templates = {m.frames[i].template for leg in legs for i in leg}
-    if "" in names or len(templates) != 1 or len({len(leg) for leg in legs}) != 1 or len(legs) < 2:
+    legs: dict[str, list[int]] = {}
+    for i, frame in enumerate(m.frames):
+        if i not in chain:
+            legs.setdefault(frame.leg, []).append(i)
+    templates = {m.frames[i].template for leg in legs.values() for i in leg}
+    if "" in legs or len(templates) != 1 or len({len(leg) for leg in legs.values()}) != 1 or len(legs) < 2:
         raise Unsupported("legs that are not all of one kind")
+    _check_closures(m)
+    return list(legs.values())
+
+
+def _check_closures(m: Mechanism) -> None:
+    """Every loop closes on the platform or within one leg."""
     for closure in m.closures:
         ends = [a.frame for a in (closure.first, closure.second) if a.frame >= 0]
         if m.platform not in ends and len({m.frames[j].leg for j in ends}) != 1:
             raise Unsupported(f"the closure {closure.name!r} outside the legs")
-    return legs
 
 
 def leg_template(m: Mechanism, legs: list[list[int]], varying: Varying) -> Mechanism:
@@ -98,15 +105,7 @@ def leg_template(m: Mechanism, legs: list[list[int]], varying: Varying) -> Mecha
         same = [leg[legs[0].index(old)] for leg in legs] if old in inside else [old]
         frame: Frame = varying.unified([_bare(m.frames[i]) for i in same])
         at = len(coordinates)
-        for part in (m.frames[old].v, m.frames[old].ev):
-            for k in range(part.start, part.stop):
-                offset = k - part.start
-                others = [
-                    m.coordinates[getattr(m.frames[i], "v" if part is m.frames[old].v else "ev").start + offset]
-                    for i in same
-                ]
-                unified = varying.unified([replace(c, name="", frame=0) for c in others])
-                coordinates.append(replace(unified, name=m.coordinates[k].name, frame=number[old]))
+        coordinates += _unified_coordinates(m, old, same, number[old], varying)
         own = m.frames[old]
         nqj, nvj, ne = own.q.stop - own.q.start, own.v.stop - own.v.start, own.e.stop - own.e.start
         frames.append(
@@ -116,8 +115,29 @@ def leg_template(m: Mechanism, legs: list[list[int]], varying: Varying) -> Mecha
             )
         )  # fmt: skip
         nq += nqj + ne
+    return replace(
+        m, frames=tuple(frames), coordinates=tuple(coordinates), nq=nq, points={},
+        closures=tuple(_unified_closures(m, legs, number, varying)),
+        platform=number[m.platform],  # type: ignore[index]
+    )  # fmt: skip
+
+
+def _unified_coordinates(m: Mechanism, old: int, same: list[int], frame: int, varying: Varying) -> Iterator[Coordinate]:
+    """Coordinates of a frame and of those that are the same in other legs, as one."""
+    for part in ("v", "ev"):
+        own: slice = getattr(m.frames[old], part)
+        for offset, k in enumerate(range(own.start, own.stop)):
+            others = [m.coordinates[getattr(m.frames[i], part).start + offset] for i in same]
+            unified = varying.unified([replace(c, name="", frame=0) for c in others])
+            yield replace(unified, name=m.coordinates[k].name, frame=frame)
+
+
+def _unified_closures(
+    m: Mechanism, legs: list[list[int]], number: dict[int, int], varying: Varying
+) -> list[Closure]:  # fmt: skip
+    """Closures of one leg, each with those that are the same in other legs."""
     count = len(m.closures) // len(legs)
-    groups = [[c for c in m.closures if _leg_of(c, m, leg)] for leg in legs]
+    groups = [[c for c in m.closures if c.first.frame in leg or c.second.frame in leg] for leg in legs]
     if any(len(g) != count for g in groups):
         raise Unsupported("legs with different closures")
     closures = []
@@ -128,10 +148,7 @@ def leg_template(m: Mechanism, legs: list[list[int]], varying: Varying) -> Mecha
             marker = varying.unified([a.marker for a in ends])
             anchors[side] = replace(ends[0], frame=number[ends[0].frame], marker=marker)
         closures.append(replace(same_closures[0], **anchors))
-    return replace(
-        m, frames=tuple(frames), coordinates=tuple(coordinates), nq=nq, closures=tuple(closures), points={},
-        platform=number[m.platform],  # type: ignore[index]
-    )  # fmt: skip
+    return closures
 
 
 def _bare(frame: Frame) -> Frame:
@@ -148,7 +165,3 @@ def _bare(frame: Frame) -> Frame:
         ev=none,
         body=replace(frame.body, outline=None, slender=None),
     )
-
-
-def _leg_of(closure: Any, m: Mechanism, leg: list[int]) -> bool:
-    return closure.first.frame in leg or closure.second.frame in leg
