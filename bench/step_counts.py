@@ -66,7 +66,7 @@ def judge(case: Case) -> list[list[str]]:
         made = ready(case, Path(folder))
         true = run(made, case.reference)
         usual = errors(run(made, Settings()), true)["accelerations"]
-        old = curve(made, "generalised_alpha", [10.0 ** (-k / 2) for k in range(4, 17)], true, usual)
+        old = curve(made, "generalised_alpha", [10.0 ** (-k / 2) for k in range(6, 17)], true, usual)
         new = curve(made, "radau", [10.0 ** (-k / 2) for k in range(3, 15)], true, 0.3 * usual)
     best = 1.0001 * max(usual, min((e for _, e in old), default=np.inf))
     if not np.isfinite(best):
