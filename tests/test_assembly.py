@@ -151,7 +151,7 @@ def test_home_of_joints_that_nothing_drives() -> None:
     wrong = five.replace(
         "home: {leg1/q1: 130 deg, leg2/q1: 50 deg}", "home: {leg1/q1: 130 deg, leg2/q1: 50 deg, leg1/q2: -20 deg}"
     )
-    with pytest.raises(PoseError, match="'leg1/q2' follows from the other joints through the loops and is -1\.567"):
+    with pytest.raises(PoseError, match=r"'leg1/q2' follows from the other joints through the loops and is -1\.567"):
         posture(build(wrong))
 
 

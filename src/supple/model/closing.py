@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 import numpy as np
 
@@ -11,6 +11,7 @@ from supple.model.model import Model
 from supple.model.turning import quaternion, rotation_vector
 
 CLOSED = 1e-12  # m or rad
+Field = Callable[[Array], Array]  # of a posture
 
 
 def values(model: Model, q: Array) -> Array:
@@ -35,47 +36,56 @@ def placed(model: Model, q: Array, wanted: Mapping[int, float]) -> Array:
     return made
 
 
-def close(model: Model, q: Array, free: list[int], iterations: int = 60) -> Array | None:
-    """q with the free coordinates moved so that all loops close, or None if they do not."""
-    if not model.mechanism.closures:
-        return q
-    directions = np.eye(model.nv)[free]
-    residual = model.residual(q)
-    error = float(np.abs(residual).max())
+def newton(
+    model: Model, q: Array, free: list[int], off: Field, rows: Field, *, reach: float = 0.6, iterations: int = 60
+) -> tuple[Array, Array]:
+    """The posture near q at which free coordinates leave nothing of off(q), as far as it can be reached, and what is left.
+
+    rows(q): derivative of off along the free coordinates; reach: of one step (m or rad), halved while it leads away."""
+    left = off(q)
+    error = float(np.abs(left).max(initial=0.0))
     for _ in range(iterations):
         if error < CLOSED:
             break
-        gradient = model.call("closure_gradient", q=q, direction=directions)["residual"].T
         step = np.zeros(model.nv)
-        step[free] = least_squares(gradient, -residual)
-        step *= min(1.0, 0.6 / max(float(np.abs(step).max()), 1e-30))
+        step[free] = least_squares(rows(q), -left)
+        step *= min(1.0, reach / max(float(np.abs(step).max()), 1e-30))
         for _ in range(8):
             trial = model.retract(q, step)
-            trial_residual = model.residual(trial)
-            trial_error = float(np.abs(trial_residual).max())
+            trial_left = off(trial)
+            trial_error = float(np.abs(trial_left).max())
             if trial_error < error or trial_error < CLOSED:
                 break
             step *= 0.5
         else:
             break
-        q, residual, error = trial, trial_residual, trial_error
-    upright = model.call("closure", q=q)["alignment"]
-    return q if error < 100 * CLOSED and bool(np.all(upright > 0)) else None
+        q, left, error = trial, trial_left, trial_error
+    return q, left
+
+
+def loop_rows(model: Model, free: list[int]) -> Field:
+    """The derivative of the loops' residual along the free coordinates, as a function of the posture."""
+    directions = np.eye(model.nv)[free]
+    return lambda q: np.asarray(model.call("closure_gradient", q=q, direction=directions)["residual"].T)
+
+
+def upright(model: Model, q: Array) -> bool:
+    """Whether no closing joint is upside down."""
+    return not model.mechanism.closures or bool(np.all(model.call("closure", q=q)["alignment"] > 0))
+
+
+def close(model: Model, q: Array, free: list[int], iterations: int = 60) -> Array | None:
+    """q with the free coordinates moved so that all loops close, or None if they do not."""
+    if not model.mechanism.closures:
+        return q
+    found, left = newton(model, q, free, model.residual, loop_rows(model, free), iterations=iterations)
+    return found if float(np.abs(left).max()) < 100 * CLOSED and upright(model, found) else None
 
 
 def open_loop(model: Model, q: Array, where: str) -> str:
     """Words for loops that do not close: which one, by how much."""
-    joints = [i for i, c in enumerate(model.mechanism.coordinates) if c.kind in ("passive",)]
-    best, residual = q, model.residual(q)
-    for _ in range(40):
-        gradient = model.call("closure_gradient", q=best, direction=np.eye(model.nv)[joints])["residual"].T
-        step = np.zeros(model.nv)
-        step[joints] = least_squares(gradient, -residual)
-        step *= min(1.0, 0.2 / max(float(np.abs(step).max()), 1e-30))
-        trial = model.retract(best, step)
-        if np.linalg.norm(model.residual(trial)) > np.linalg.norm(residual) * (1 - 1e-6):
-            break
-        best, residual = trial, model.residual(trial)
+    joints = [i for i, c in enumerate(model.mechanism.coordinates) if c.kind == "passive"]
+    _, residual = newton(model, q, joints, model.residual, loop_rows(model, joints), reach=0.2, iterations=40)
     at, worst = 0, ("", 0.0)
     for closure in model.mechanism.closures:
         size = float(np.linalg.norm(residual[at : at + len(closure.forbidden)]))

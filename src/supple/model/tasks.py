@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from supple.errors import PoseError, SuppleError
-from supple.model.algebra import Array, least_squares
-from supple.model.closing import CLOSED, close, open_loop, placed, values
+from supple.model.algebra import Array
+from supple.model.closing import CLOSED, close, loop_rows, newton, open_loop, placed, upright, values
 from supple.model.continuation import Goal, HeldPostures
 from supple.model.model import Model
 from supple.model.posture import held_values
@@ -51,28 +51,18 @@ class Task:
 
     def pointed(self, model: Model, q: Array, free: list[int], goal: Array) -> Array | None:
         """Newton's method for loops and point at once."""
-        directions = np.eye(model.nv)[free]
+        closures = model.mechanism.closures
+        loops = loop_rows(model, free)
 
         def off(q: Array) -> Array:
-            loops = model.residual(q) if model.mechanism.closures else np.zeros(0)
-            return np.concatenate([loops, self.position(model, q) - goal])
+            return np.concatenate([model.residual(q) if closures else np.zeros(0), self.position(model, q) - goal])
 
-        residual = off(q)
-        for _ in range(30):
-            error = float(np.abs(residual).max())
-            if error < CLOSED:
-                break
-            parts = [self.point_rows(model, q)[:, free]]
-            if model.mechanism.closures:
-                parts.insert(0, model.call("closure_gradient", q=q, direction=directions)["residual"].T)
-            step = np.zeros(model.nv)
-            step[free] = least_squares(np.vstack(parts), -residual)
-            step *= min(1.0, 0.3 / max(float(np.abs(step).max()), 1e-30))
-            q = model.retract(q, step)
-            residual = off(q)
-        closed = float(np.abs(residual).max()) < 100 * CLOSED
-        upright = not model.mechanism.closures or bool(np.all(model.call("closure", q=q)["alignment"] > 0))
-        return q if closed and upright else None
+        def rows(q: Array) -> Array:
+            point = self.point_rows(model, q)[:, free]
+            return np.vstack([loops(q), point]) if closures else point
+
+        found, left = newton(model, q, free, off, rows, reach=0.3, iterations=30)
+        return found if float(np.abs(left).max()) < 100 * CLOSED and upright(model, found) else None
 
     def point_rows(self, model: Model, q: Array) -> Array:
         velocity = model.call("points", q=q, v=np.eye(model.nv))["velocity"]
