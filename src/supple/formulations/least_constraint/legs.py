@@ -228,17 +228,22 @@ def _close_rigid(legs: Legs, group: Group, shared: dict[int, tuple[int, ...]]) -
 
 
 def _dependent(tree: Tree, rows: list[Affine]) -> list[Unknown]:
-    """The unknowns that follow from what a rigid leg shares: passive joints, then elastic ones, then actuators."""
-    rank = {"passive": 0, "elastic": 1, "active": 2, "platform": 3}
-    every = {x for row in rows for x in row.terms if isinstance(x, Coordinate)}
-    found = sorted(
-        (x for x in every if not tree.is_given(x)), key=lambda x: (rank[tree.m.coordinates[x.velocity].kind], x.velocity)
-    )
+    """The unknowns that follow from what a rigid leg shares: passive joints, then elastic ones, then actuators; then
+    nodes of a flexible body that it hangs on."""
+    every = {x for row in rows for x in row.terms}
+    found = sorted((x for x in every if not tree.is_given(x)), key=lambda x: _last_resort(tree, x))
     if len(every) < len(rows) or len(rows) > 3:
         raise Unsupported("a rigid leg that cannot follow its closure freely")
     if len(found) < len(rows):
-        raise Stuck({tree.m.coordinates[x.velocity].name for x in every if tree.is_given(x)})
+        raise Stuck({tree.m.coordinates[x.velocity].name for x in every if isinstance(x, Joint) and tree.is_given(x)})
     return [*found[: len(rows)]]
+
+
+def _last_resort(tree: Tree, x: Unknown) -> tuple[int, ...]:
+    """The order in which unknowns are made to follow."""
+    if isinstance(x, Coordinate):
+        return ("passive", "elastic", "active", "platform").index(tree.m.coordinates[x.velocity].kind), x.velocity
+    return 4, *(part for part in x if isinstance(part, int))
 
 
 def apply_given(tree: Tree, group: Group) -> None:
