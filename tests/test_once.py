@@ -25,7 +25,7 @@ WALKS = {
     "inverse five_bar --motion circle --duration 0.02 --formulation lagrange": {
         "read": 1, "flexible": 1, "rigid": 1, "lagrange flexible": 1, "newton_euler rigid": 1,
     },
-    "generate dualemps --model inverse --target c -o {folder}/c": {"read": 1, "flexible": 1},
+    "generate five_bar_elastic --model inverse --target c -o {folder}/c": {"read": 1, "flexible": 1},
     "generate five_bar_elastic --target fmu --keep k -o {folder}/fmu": {
         "read": 1, "flexible": 2, "newton_euler flexible": 2,  # with numbers, and with a symbol for E
     },

@@ -343,8 +343,8 @@ class Robot(Machine):
         passive joints are solved inside; compiled: time and size of machine code are measured too; report: hears of every
         stage.
 
-        >>> supple.Robot("five_bar").count("forward")
-        <five_bar forward: 2063 operations>
+        >>> supple.Robot("five_bar_elastic").count("mass")
+        <five_bar_elastic mass: 243 operations>
         """
         from supple.analyses.count import count
         from supple.shown import CountedShown, shown
@@ -369,7 +369,7 @@ class Robot(Machine):
         A leading axis evaluates many states at once. `.function.inputs` and `.outputs` say what it takes and gives; kept
         parameters are the input p, in the order of `keep`.
 
-        >>> f = supple.Robot("cantilever").function("mass", keep=["E"])
+        >>> f = supple.Robot("five_bar_elastic").function("mass", keep=["k"])
         >>> sorted(f.function.inputs)
         ['g', 'p', 'q', 'v']
         """
