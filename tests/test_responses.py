@@ -142,9 +142,18 @@ def test_python_control_gets_the_names() -> None:
     assert made.input_labels == ["tau.q11", "tau.q21"] and isinstance(made, control.StateSpace)
 
 
+def test_a_robot_that_nothing_holds_has_no_response_at_rest() -> None:
+    found = supple.Robot("dualemps").frf("tau", "q", band=(0, 10), points=3, quantity="displacement")
+    assert np.isnan(found.values[0]).all() and np.isfinite(found.values[1:]).all()
+    assert "at 0 Hz nothing resists" in found.notices[-1]
+    assert np.isfinite(supple.Robot("dualemps").frf("P", "P", band=(0, 10), points=3).values).all()
+
+
 @pytest.mark.parametrize(
     ("words", "says"),
     [
+        ("frf dualemps --in P.fy --out P", "dualemps is planar: at 'P' it knows fx, fz, my, not fy"),
+        ("modes dualemps --load P=0,5,0", "dualemps is planar: at 'P' it knows fx, fz, my, not fy"),
         ("frf dualemps --in tau --out P --held", "move nothing while the actuators are held"),
         ("frf dualemps --in P.fq --out P", "a point has fx, fy, fz, mx, my, mz, not 'fq'"),
         ("frf dualemps --in Q.fx --out P", "has no point 'Q'; it has: P"),

@@ -16,6 +16,7 @@ from supple.results import Frf
 from supple.robot.written import Written, pose_of
 
 _MOST = 1_000_000
+_LOOSE = "at 0 Hz nothing resists a motion of the robot; its responses there are not a number"
 
 
 def frf(
@@ -58,5 +59,5 @@ def frf(
         outputs=made.outputs.names,
         input_units=made.inputs.units,
         output_units=tuple(unit + suffix for unit in made.outputs.units),
-        notices=notices(model, made.q),
+        notices=(*notices(model, made.q), *([_LOOSE] if made.loose and first == 0 else [])),
     )

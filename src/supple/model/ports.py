@@ -8,7 +8,7 @@ A name alone stands for all that belongs to it; of planar robots that is what li
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -63,8 +63,19 @@ def wrenches_of(model: Model, loads: Mapping[str, Any]) -> Array:
         given = np.asarray(wrench, dtype=float).ravel()
         if given.size not in (3, 6):
             raise SuppleError(f"the load at {name!r} needs three forces, or three forces and three moments")
+        _check_plane(model, name, np.flatnonzero(given))
         made[_place(model, name), : given.size] = given
     return made
+
+
+def _check_plane(model: Model, point: str, components: Iterable[int]) -> None:
+    """A planar robot says nothing of what leaves its plane."""
+    known = in_plane(model)
+    for k in components:
+        if k not in known:
+            there = ", ".join(PUSHED[i] for i in known)
+            asked = f"not {PUSHED[k]} (or {MOVED[k]}), which leaves its plane"
+            raise SuppleError(f"{model.mechanism.name} is planar: at {point!r} it knows {there}, {asked}")
 
 
 def _place(model: Model, point: str) -> int:
@@ -108,4 +119,5 @@ def _components(
     if part and part not in parts:
         raise SuppleError(f"{what} {name!r}: a point has {', '.join(parts)}, not {part!r}")
     chosen = [parts.index(part)] if part else in_plane(model)
+    _check_plane(model, point, chosen)
     return {f"{point}.{parts[k]}": (units["m" if k < 3 else "rad"], rows[k]) for k in chosen}

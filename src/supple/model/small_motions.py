@@ -17,6 +17,7 @@ from supple.model.model import Model
 from supple.model.ports import Ports, inputs_of, outputs_of
 
 _CHUNK = 2_000_000  # complex numbers of the systems that are solved at once
+_IDLE = 1e-13  # of the largest squared frequency: what resists less resists not at all
 QUANTITIES = {"displacement": 0, "velocity": 1, "acceleration": 2}
 
 
@@ -34,6 +35,11 @@ class SmallMotions:
     outputs: Ports
     q: Array
 
+    @property
+    def loose(self) -> bool:
+        """Whether nothing resists some motion, so that at 0 Hz there is no response to tell."""
+        return bool((np.abs(self.squares) < _IDLE * np.abs(self.squares).max()).any())
+
     def viscous(self) -> Array:
         """D with structural damping as the viscous damping of every mode."""
         omega = np.sqrt(np.maximum(np.abs(self.squares), 1e-300))
@@ -42,15 +48,19 @@ class SmallMotions:
 
     @one_thread
     def response(self, frequencies_hz: Array, order: int = 0) -> Array:
-        """Displacements, velocities (order 1) or accelerations (2) of unit inputs: (frequencies, outputs, inputs)."""
+        """Displacements, velocities (order 1) or accelerations (2) of unit inputs: (frequencies, outputs, inputs).
+
+        Not a number at 0 Hz where nothing resists a motion."""
         omega = 2 * np.pi * np.asarray(frequencies_hz, dtype=float)
         n = len(self.squares)
-        made = np.zeros((len(omega), len(self.C), self.B.shape[1]), dtype=complex)
+        made = np.full((len(omega), len(self.C), self.B.shape[1]), np.nan, dtype=complex)
+        moving = np.flatnonzero(omega) if self.loose else np.arange(len(omega))
         size = max(1, _CHUNK // max(1, n * n))
-        for begin in range(0, len(omega), size):
-            w = omega[begin : begin + size, None, None]
+        for begin in range(0, len(moving), size):
+            chosen = moving[begin : begin + size]
+            w = omega[chosen, None, None]
             system = self.K + 1j * self.H + 1j * w * self.D - w**2 * np.eye(n)
-            made[begin : begin + size] = (1j * w) ** order * (self.C @ np.linalg.solve(system, self.B[None]))
+            made[chosen] = (1j * w) ** order * (self.C @ np.linalg.solve(system, self.B[None]))
         return made
 
 
