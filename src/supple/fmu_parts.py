@@ -20,7 +20,7 @@ from supple.formulations.record import Equations
 from supple.machine import Kept
 from supple.model.equilibrium import equilibrium
 from supple.model.model import Model
-from supple.model.posture import posture
+from supple.model.posture import posture, standing
 from supple.model.structural import viscous_equivalent
 from supple.robot.mechanism import Mechanism
 from supple.simulation.plants import plant
@@ -74,7 +74,7 @@ def fmu_parts(
 def _rest(model: Model, q: Array) -> tuple[Array, Array]:
     """The posture a simulation starts in, and the forces of actuators that hold still."""
     if any(c.kind == "elastic" for c in model.mechanism.coordinates):
-        rest = equilibrium(model, q)
+        rest = equilibrium(model, q, standing=standing(model))
         return rest.q, rest.tau
     return q, model.inverse(q, np.zeros(model.nv), np.zeros(len(model.active))).tau
 

@@ -25,6 +25,7 @@ from supple.formulations.least_constraint.leg_program import leg_program
 from supple.formulations.record import Unsupported
 from supple.formulations.registry import USUAL
 from supple.formulations.tree.parametrised import parametrised
+from supple.formulations.tree.undriven import undriven
 from supple.machine import Machine
 from supple.models import builder, derivative, with_rates_solved
 from supple.robot.mechanism import Mechanism
@@ -147,8 +148,9 @@ def _labels(mechanism: Mechanism, name: str, keep: Sequence[str]) -> tuple[list[
                 for k, c in zip(range(frame.q.start, frame.q.stop), every[frame.v], strict=True):
                     labels[k], units[k] = c.name, c.unit
         return labels, units
-    if name in kinds:
-        chosen = [c for c in every if c.kind == kinds[name]]
+    if name in (*kinds, "a_passive"):
+        loose = undriven(mechanism) if name == "a_passive" else []
+        chosen = [c for c in every if c.kind == kinds.get(name) or c.name in loose]
         return [c.name for c in chosen], [force[c.unit] if name == "tau" else f"{c.unit}/s^2" for c in chosen]
     if name in ("v", "a", "f"):
         per = {"v": "{}/s", "a": "{}/s^2"}.get(name)

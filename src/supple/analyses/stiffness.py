@@ -80,13 +80,17 @@ def _bent(model: Model) -> set[str]:
 
 
 def _inverse(compliance: Array, used: list[int]) -> tuple[Array, list[int]]:
-    """The stiffness matrix, not a number in rows and columns of directions that are rigid, and those directions."""
+    """The stiffness matrix, not a number in rows and columns of directions that are rigid, and those directions; all not
+    numbers where the point gives way along fewer motions than directions (an arm with a single loose joint)."""
     size = np.abs(np.diag(compliance))
     scale = [size[:3].max(), size[3:].max()]
     rigid = [k for k in range(6) if k not in used or size[k] <= _RIGID * scale[k // 3]]
     soft = [k for k in range(6) if k not in rigid]
     made = np.full((6, 6), np.nan)
-    made[np.ix_(soft, soft)] = np.linalg.inv(compliance[np.ix_(soft, soft)])
+    own = compliance[np.ix_(soft, soft)]
+    scaled = own / np.sqrt(np.outer(np.diag(own), np.diag(own)))
+    if not soft or np.linalg.cond(scaled) < 1 / _RIGID:
+        made[np.ix_(soft, soft)] = np.linalg.inv(own)
     return made, rigid
 
 

@@ -19,7 +19,7 @@ from supple.expr.substitution import estimates, substituted
 from supple.expr.vector import matmul, matvec, minus, plus, scale, vector, zeros
 from supple.formulations.record import DENSE, Equations, Formulation, Unsupported
 from supple.formulations.tree.independent import independent_rows, split
-from supple.formulations.tree.kinematics import Kinematics, state
+from supple.formulations.tree.kinematics import Kinematics, state, typical
 from supple.formulations.tree.lagrangian import (
     along_velocities,
     dissipation,
@@ -28,7 +28,8 @@ from supple.formulations.tree.lagrangian import (
     tree_forces,
     weight_energy,
 )
-from supple.formulations.tree.matrices import Matrices, loop_jacobian, matrices, typical
+from supple.formulations.tree.loops import loop_jacobian
+from supple.formulations.tree.matrices import Matrices, matrices
 from supple.formulations.tree.strain import elastic_forces
 from supple.robot.mechanism import Mechanism
 

@@ -32,8 +32,7 @@ from supple.formulations.least_constraint.tree import Choices, tree_of
 from supple.formulations.least_constraint.unknowns import Elastic, Joint, Slot, Unknown
 from supple.formulations.record import DENSE, Equations, Formulation, Unsupported
 from supple.formulations.tree.equations import tree_equations
-from supple.formulations.tree.kinematics import Kinematics, state
-from supple.formulations.tree.matrices import typical
+from supple.formulations.tree.kinematics import Kinematics, state, typical
 from supple.formulations.tree.recursion import recursive_forces
 from supple.robot.mechanism import Closure, Mechanism
 

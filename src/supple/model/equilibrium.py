@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -44,13 +45,17 @@ class Linear:
 
 
 @one_thread
-def equilibrium(model: Model, q: Array, tolerance: float = 1e-10, **loads: Any) -> Equilibrium:
+def equilibrium(
+    model: Model, q: Array, tolerance: float = 1e-10, standing: Sequence[int] = (), **loads: Any
+) -> Equilibrium:  # fmt: skip
     """The posture near q, actuators held, in which elastic forces balance weight and loads (Newton, exact stiffness).
 
-    Motions that nothing resists (a rod that spins between two balls) stay as they are; whether something pulls at one of
-    them is judged once all others are in balance, by the size of the loads."""
+    standing: further coordinates that stay as they are, to be let go from there. Motions that nothing resists (a rod that
+    spins between two balls) stay too; whether something pulls at one of them is judged once all others are in balance, by
+    the size of the loads."""
     n_loops = model.mechanism.equations
-    hold = model.held(model.active)
+    n_held = n_loops + len(model.active)
+    hold = model.held([*model.active, *standing])
     reach, before, pulled = _REACH, np.inf, 0
     moves = None
     for iteration in range(_MOST):
@@ -63,12 +68,12 @@ def equilibrium(model: Model, q: Array, tolerance: float = 1e-10, **loads: Any) 
         near = max(tolerance * max(1.0, size), _rounding(model, q))
         closed = np.abs(gap).max(initial=0.0) < tolerance
         if closed and np.abs(Z.T @ f).max(initial=0.0) < near:
-            return Equilibrium(q, lam[:n_loops], lam[n_loops:], iteration)
+            return Equilibrium(q, lam[:n_loops], lam[n_loops:n_held], iteration)
         K = model.stiffness(q, lam[:n_loops], **loads)
         moves = _moves(model, Z, K, model.mass(q), size)
         if closed and np.abs(Z.T @ moves.without_idle(f)).max(initial=0.0) < near:
             if not moves.loaded(f).any():
-                return Equilibrium(q, lam[:n_loops], lam[n_loops:], iteration)
+                return Equilibrium(q, lam[:n_loops], lam[n_loops:n_held], iteration)
             pulled += 1
             if pulled > _PATIENCE:
                 break

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from supple.errors import PoseError
+from supple.formulations.tree.undriven import outside_loops, undriven
 from supple.model.algebra import Array, one_thread
 from supple.model.closing import open_loop, values
 from supple.model.continuation import apart
@@ -68,7 +69,7 @@ def follow(rigid_model: Model, motion: Motion) -> Followed:
     if motion.path is None or motion.space == "joints":
         trajectory = _completed(motion, driven, first)
         stop = None
-        if trajectory is not None and set(driven) == {model.names[i] for i in model.active} and model.mechanism.closures:
+        if trajectory is not None and _leads(model, driven):
             trajectory, stop = _joints(model, q, trajectory)
         return Followed(trajectory, stop, first)
     task = _task(model, motion, q)
@@ -107,9 +108,16 @@ def _completed(motion: Motion, driven: list[str], first: Mapping[str, float]) ->
     return Trajectory.together(parts).only(driven)
 
 
+def _leads(model: Model, driven: list[str]) -> bool:
+    """Whether the driven actuators say how the loops move."""
+    mechanism = model.mechanism
+    every = set(driven) == {model.names[i] for i in model.active}
+    return bool(mechanism.closures) and every and undriven(mechanism) == outside_loops(mechanism)
+
+
 def _joints(model: Model, q: Array, trajectory: Trajectory) -> tuple[Trajectory | None, str | None]:
     """A joint trajectory, up to where the loops can close and the actuators hold the robot."""
-    task = joints_task(model, trajectory)
+    task = joints_task(model, q, trajectory)
     march = _March(model, task, trajectory, list(trajectory.names))
     grid = _where_it_moves(trajectory)
     stop = march.along(grid, task.reach(model, q, trajectory.start))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from difflib import get_close_matches
 from typing import Any
 from weakref import WeakKeyDictionary
@@ -10,6 +10,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from supple.errors import PoseError, SuppleError
+from supple.formulations.tree.undriven import outside_loops
 from supple.model.algebra import Array, one_thread
 from supple.model.assembly import all_reached, reached
 from supple.model.closing import close, open_loop, placed, values
@@ -97,6 +98,12 @@ def _home(model: Model, assembly: str | None) -> tuple[Array, PoseError | None]:
         return reached(model, shut, wanted), None
     except PoseError as problem:
         return shut, problem
+
+
+def standing(model: Model, names: Iterable[str] = ()) -> list[int]:
+    """Joints outside the loops that no actuator holds and that start where home or `names` says, not where they hang."""
+    told = {*names, *(str(n) for n in model.mechanism.home)}
+    return [model.index(n) for n in outside_loops(model.mechanism) if n in told]
 
 
 def _idle_home(model: Model) -> dict[int, float]:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from supple.errors import PoseError, SuppleError
+from supple.formulations.tree.undriven import outside_loops
 from supple.model.algebra import Array
 from supple.model.closing import CLOSED, close, loop_rows, newton, open_loop, placed, upright, values
 from supple.model.continuation import Goal, HeldPostures
@@ -15,6 +16,8 @@ from supple.model.model import Model
 from supple.model.posture import held_values
 from supple.model.turning import body_rates
 from supple.motion.trajectory import Trajectory
+
+_LOOSE = 1e-9  # singular values, relative to the largest
 
 
 @dataclass(frozen=True)
@@ -114,11 +117,12 @@ class Task:
         return walked.q
 
 
-def joints_task(model: Model, path: Trajectory) -> Task:
+def joints_task(model: Model, q: Array, path: Trajectory) -> Task:
     """The actuators follow the path."""
     indices = [model.index(n) for n in path.names]
     held = dict(zip(indices, path(path.start)[0].tolist(), strict=True))
-    return Task("the robot", path, _moving(model), held, {i: k for k, i in enumerate(indices)})
+    task = Task("the robot", path, _moving(model), held, {i: k for k, i in enumerate(indices)})
+    return at_rest(model, task, q)
 
 
 def platform_task(model: Model, q: Array, path: Trajectory, start: Mapping[str, float]) -> Task:
@@ -136,35 +140,44 @@ def platform_task(model: Model, q: Array, path: Trajectory, start: Mapping[str, 
         if 0 < len(some) < 3:
             names = ", ".join(model.names[i] for i in turning)
             raise SuppleError(f"a path that turns the platform names {names} together, or none of them")
-    return Task("the platform", path, _moving(model), held, channels, turning)
+    return at_rest(model, Task("the platform", path, _moving(model), held, channels, turning), q)
 
 
 def point_task(model: Model, q: Array, path: Trajectory, name: str) -> Task:
     """A point follows the path; a platform that could turn meanwhile keeps its orientation."""
     index = list(model.mechanism.points).index(name)
-    task = Task(f"point {name!r}", path, _moving(model), {}, {}, (), index, tuple("xyz".index(n) for n in path.names))
-    if not _loose(model, task, q):
+    axes = tuple("xyz".index(n) for n in path.names)
+    task = at_rest(model, Task(f"point {name!r}", path, _moving(model), {}, {}, (), index, axes), q)
+    if not len(_loose(model, task, q)):
         return task
     now = values(model, q)
     coordinates = model.mechanism.coordinates
     turns = [i for i, c in enumerate(coordinates) if c.kind == "platform" and c.unit == "rad"]
-    kept = Task(task.what, path, task.moving, {i: float(now[i]) for i in turns}, {}, (), index, task.axes)
+    kept = replace(task, held={**task.held, **{i: float(now[i]) for i in turns}})
     loose = _loose(model, kept, q)
-    if loose:
+    if len(loose):
+        lost = model.names[task.moving[int(np.abs(loose[-1]).argmax())]]
         raise SuppleError(
-            f"{model.mechanism.name}: a path of point {name!r} does not say how {loose!r} moves; "
+            f"{model.mechanism.name}: a path of point {name!r} does not say how {lost!r} moves; "
             "the robot has more freedoms than the path has axes: use space: joints or platform"
         )
     return kept
 
 
-def _loose(model: Model, task: Task, q: Array) -> str | None:
-    """A coordinate that can still move when the path is held, or None."""
+def at_rest(model: Model, task: Task, q: Array) -> Task:
+    """The task with joints held too that nothing drives and that neither a loop nor the path passes, such as a bob on the
+    tool: wherever they swing, the actuators follow the path in the same way."""
+    still = ~np.vstack([model.jacobian(q), task.rows(model, q)]).any(axis=0)
+    now = values(model, q)
+    idle = [i for i in map(model.index, outside_loops(model.mechanism)) if still[i]]
+    return replace(task, held={**task.held, **{i: float(now[i]) for i in idle}})
+
+
+def _loose(model: Model, task: Task, q: Array) -> Array:
+    """(n, moving) the motions that are left when the path is held."""
     A = np.vstack([model.jacobian(q), task.rows(model, q)])[:, task.moving]
     _, s, wt = np.linalg.svd(A)
-    if len(s) == A.shape[1] and s[-1] > 1e-9 * s[0]:
-        return None
-    return model.names[task.moving[int(np.abs(wt[-1]).argmax())]]
+    return np.asarray(wt[int(np.sum(s > _LOOSE * s.max(initial=0.0))) :])
 
 
 def _moving(model: Model) -> list[int]:

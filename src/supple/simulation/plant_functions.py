@@ -23,6 +23,7 @@ from supple.expr.substitution import substituted
 from supple.formulations import registry
 from supple.formulations.least_constraint.leg_program import leg_program
 from supple.formulations.record import Equations, Formulation, Unsupported
+from supple.formulations.tree.undriven import undriven
 from supple.models import builder, forward, hybrid, inverse
 from supple.robot.mechanism import Mechanism
 from supple.simulation.block_order import block_order
@@ -59,14 +60,14 @@ def closed_form(
             f = hybrid(mechanism, prescribed, loads=loads, damped=damped)
     except SuppleError:
         return None
-    if "a_passive" not in f.outputs and any(mechanism.coordinates[i].kind == "passive" for i in parts.free):
+    if not set(parts.free) <= set(_answered(mechanism, f, parts)):
         return None
     if f.operations > _LARGE:
         if not loads and len(parts.given) in (0, len(active)) and "p" not in f.inputs:
             program = _program(mechanism, not parts.given, damped)
-            if program is not None:
+            kind = {i: mechanism.coordinates[i].kind for i in parts.free}
+            if program is not None and "passive" not in kind.values():
                 order = {k: mechanism.indices(k) for k in ("active", "elastic")}
-                kind = {i: mechanism.coordinates[i].kind for i in parts.free}
                 return {"program": program, "outputs": tuple((f"a_{kind[i]}", order[kind[i]].index(i)) for i in parts.free)}
         return {"accelerations": _arranged(mechanism, f, parts)}
     return {"accelerations": optimise(_arranged(mechanism, f, parts), passes).function}
@@ -93,14 +94,21 @@ def _program(mechanism: Mechanism, forward: bool, damped: bool) -> Program | Non
         return None
 
 
+def _answered(mechanism: Mechanism, f: Function, parts: Partition) -> dict[int, Any]:
+    """Accelerations that a closed form answers with, by their places in v."""
+    places = {name: i for i, name in enumerate(mechanism.names())}
+    loose = [places[n] for n in undriven(mechanism)] if "a_passive" in f.outputs else []
+    others = [i for i in mechanism.indices("active") if i not in parts.given]
+    found: dict[int, Any] = {}
+    for key, order in (("a_active", others), ("a_elastic", mechanism.indices("elastic")), ("a_passive", loose)):
+        if key in f.outputs and len(order) == len(f.outputs[key]):
+            found |= dict(zip(order, f.outputs[key], strict=True))
+    return found
+
+
 def _arranged(mechanism: Mechanism, f: Function, parts: Partition) -> Function:
     """A closed form with the inputs and outputs of a plant."""
-    active, elastic, passive = (mechanism.indices(k) for k in ("active", "elastic", "passive"))
-    others = [i for i in active if i not in parts.given]
-    found: dict[int, Any] = {}
-    for key, order in (("a_active", others), ("a_elastic", elastic), ("a_passive", passive)):
-        if key in f.outputs:
-            found |= dict(zip(order, f.outputs[key], strict=True))
+    found = _answered(mechanism, f, parts)
     given = next((f.inputs[k] for k in ("a_active", "a_prescribed") if k in f.inputs), symbols("given", 0))
     effort = next((f.inputs[k] for k in ("tau", "tau_free") if k in f.inputs), symbols("effort", 0))
     w = f.inputs["w"] if "w" in f.inputs else symbols("w", (len(mechanism.points), 6))

@@ -11,12 +11,13 @@ import numpy as np
 
 from supple.errors import RobotFileError, SuppleError
 from supple.expr.function import Array
+from supple.formulations.tree.undriven import outside_loops
 from supple.machine import Kept, Machine
 from supple.model.algebra import least_squares
 from supple.model.equilibrium import equilibrium
 from supple.model.follow import follow
 from supple.model.model import Model
-from supple.model.posture import posture
+from supple.model.posture import posture, standing
 from supple.motion.description import Motion
 from supple.motion.trajectory import Trajectory
 
@@ -128,14 +129,15 @@ def _varied(names: Sequence[str]) -> Iterator[None]:
 
 def _start_posture(model: Model, motion: Motion, pose: Mapping[str, float], start: str) -> Array:
     kinds = {c.name: c.kind for c in model.mechanism.coordinates}
-    joints = {n: x for n, x in pose.items() if kinds.get(n) == "active"}
+    own = {*outside_loops(model.mechanism)} if any(kind == "active" for kind in kinds.values()) else set()
+    joints = {n: x for n, x in pose.items() if kinds.get(n) == "active" or n in own}
     if motion.path is None or not joints:
         asked = {n: x for n, x in pose.items() if kinds.get(n, "elastic") != "elastic"}
         joints = asked if motion.path is None else joints
     q = posture(model, joints or None, motion.assembly)
     elastic = any(kind == "elastic" for kind in kinds.values())
     if elastic and start == "equilibrium":
-        q = equilibrium(model, q).q
+        q = equilibrium(model, q, standing=standing(model, motion.start)).q
     return q
 
 

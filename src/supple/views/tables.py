@@ -94,6 +94,11 @@ def _leading(names: tuple[str, ...], shares: Any, most: int = 3) -> str:
     return ", ".join(f"{names[i]} {shares[i]:.0%}" for i in order if shares[i] > 0.05) or "-"
 
 
+def _held(stiff: float) -> str:
+    """A stiffness with all other displacements held; none where the point cannot move that way at all."""
+    return f"{stiff:.5g}" if np.isfinite(stiff) else "-"
+
+
 def stiffness_page(found: Stiffness) -> Page:
     """Stiffness of a point, what gives way, and what weight and loads do."""
     shown = {"x": "N/m", "y": "N/m", "z": "N/m", "rx": "N m/rad", "ry": "N m/rad", "rz": "N m/rad"}
@@ -101,7 +106,7 @@ def stiffness_page(found: Stiffness) -> Page:
     rows = []
     for k, (axis, unit) in enumerate(shown.items()):
         soft = found.compliance[k, k]
-        give = ("rigid", "-", "-") if axis in found.rigid else (f"{1 / soft:.5g}", unit, f"{found.stiffness[k, k]:.5g}")
+        give = ("rigid", "-", "-") if axis in found.rigid else (f"{1 / soft:.5g}", unit, _held(found.stiffness[k, k]))
         shares = ["-" if axis in found.rigid else f"{found.kinds[kind][k]:.0%}" for kind in kinds]
         rows.append((axis, *give, *shares, f"{found.deflection[k]:.3g}"))
     columns = ("axis", "alone", "unit", "others held", *kinds, "weight, loads")

@@ -22,7 +22,8 @@ from supple.formulations.least_constraint.solution import Solution, name_of
 from supple.formulations.least_constraint.tree import Choices, Tree, drives, tree_of
 from supple.formulations.least_constraint.unknowns import Holding, Slot
 from supple.formulations.record import Unsupported
-from supple.formulations.tree.matrices import typical
+from supple.formulations.tree.kinematics import typical
+from supple.formulations.tree.undriven import undriven
 from supple.robot.mechanism import Mechanism
 
 
@@ -182,9 +183,9 @@ def _elastic(tree: Tree, solution: Solution) -> list[Scalar]:
 
 
 def _passive(tree: Tree, solution: Solution) -> list[Scalar]:
-    """Accelerations of the joints that nothing drives, of a robot without loops or without actuators."""
+    """Accelerations of the joints that move by themselves."""
     names = tree.m.names()
-    wanted = [c.name for c in tree.original.coordinates if c.kind == "passive" and c.name in names]
+    wanted = [n for n in undriven(tree.original) if n in names]
     balls = {j for j, f in enumerate(tree.m.frames) if f.motion == "spherical"}
     turns = {names[tree.m.frames[j].v.start + n]: x for j in balls for n, x in enumerate(solution.ball(j))}
     return [turns[n] if n in turns else _joints(tree, solution, [n])[0] for n in wanted]
@@ -193,9 +194,8 @@ def _passive(tree: Tree, solution: Solution) -> list[Scalar]:
 def _model(
     name: str, tree: Tree, solution: Solution, drives: dict[str, Array], outputs: dict[str, list[Scalar]]
 ) -> Function:
-    if not tree.original.closures or not any(c.kind == "active" for c in tree.original.coordinates):
-        passive = _passive(tree, solution)
-        outputs |= {"a_passive": passive} if passive else {}
+    passive = _passive(tree, solution)
+    outputs |= {"a_passive": passive} if passive else {}
     inputs = {"q": tree.inputs.q, "v": tree.inputs.v, **drives, "g": tree.inputs.g}
     if tree.w is not None:
         inputs["w"] = tree.w

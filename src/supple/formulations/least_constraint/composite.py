@@ -16,6 +16,7 @@ from supple.formulations.least_constraint.quadratic import Quadratic
 from supple.formulations.least_constraint.tree import Choices, Tree, tree_of
 from supple.formulations.least_constraint.unknowns import Coordinate, Elastic, Joint, Slot, Unknown
 from supple.formulations.record import Unsupported
+from supple.formulations.tree.undriven import outside_loops
 from supple.robot.mechanism import Closure, Mechanism
 from supple.robot.nodes import opened
 from supple.robot.simplify import regrouped, simplify
@@ -106,10 +107,11 @@ def _is_independent(tree: Tree, x: Unknown) -> bool:
 
 
 def independent_names(mechanism: Mechanism) -> list[str]:
-    """Coordinates of the mass model: active and elastic ones; with a platform of its own, all but the last of each leg
-    (Briot & Khalil 2014, section 4.1)."""
+    """Coordinates of the mass model: active and elastic ones and joints that swing outside the loops; with a platform of
+    its own, all but the last of each leg (Briot & Khalil 2014, section 4.1)."""
     if mechanism.platform is None:
-        return [c.name for c in mechanism.coordinates if c.kind in ("active", "elastic")]
+        loose = outside_loops(mechanism)
+        return [c.name for c in mechanism.coordinates if c.kind in ("active", "elastic") or c.name in loose]
     m = opened(simplify(mechanism))
     dependent: set[str] = set()
     for closure in m.closures:

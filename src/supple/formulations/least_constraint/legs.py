@@ -25,7 +25,7 @@ from supple.formulations.least_constraint.unknowns import (
     Unknown,
 )
 from supple.formulations.record import Unsupported
-from supple.formulations.tree.matrices import typical
+from supple.formulations.tree.kinematics import typical
 from supple.robot.mechanism import Closure, Frame
 
 

@@ -249,3 +249,18 @@ def relative(kin: Kinematics, first: Anchor, second: Anchor) -> tuple[Array, Arr
     R1, p1 = kin.pose(first)
     R2, p2 = kin.pose(second)
     return matmul(R1.T, R2), matvec(R1.T, minus(p2, p1))
+
+
+def typical(mechanism: Mechanism, s: State) -> dict[Expr, float]:
+    """Numbers of the positions at the assembly guess of the robot file."""
+    guess = next(iter(mechanism.start.values()))
+    made: dict[Expr, float] = {}
+    for index, frame in enumerate(mechanism.frames):
+        if frame.motion == "spherical":
+            own = mechanism.orientation if index == mechanism.platform else None
+            made |= dict(zip(s.q[frame.q], map(float, (1, 0, 0, 0) if own is None else own), strict=True))
+        else:
+            for x, c in zip(s.q[frame.q], mechanism.coordinates[frame.v], strict=True):
+                made[x] = float(guess.get(c.name, 0.0))
+        made |= dict.fromkeys(s.q[frame.e], 0.0)
+    return made

@@ -6,9 +6,10 @@ from fractions import Fraction
 
 import numpy as np
 
+from supple.expr.derivative import pull_back
 from supple.expr.function import Array, Function, function
 from supple.expr.node import Scalar, add, mul
-from supple.expr.vector import cross, matvec, minus, plus, scale, zeros
+from supple.expr.vector import cross, matvec, minus, plus, scale, vector, zeros
 from supple.formulations.tree.kinematics import Kinematics, inputs, relative
 from supple.robot.mechanism import Closure
 
@@ -67,3 +68,11 @@ def closure_motion(kin: Kinematics) -> Function:
         acceleration += [twist2[k] for k in closure.forbidden]
     s = kin.state
     return function("closure_motion", inputs(s), {"velocity": velocity, "acceleration": acceleration})
+
+
+def loop_jacobian(kin: Kinematics) -> Array:
+    """J of the loops, row by row."""
+    J = zeros(kin.mechanism.equations, kin.mechanism.nv)
+    for n, velocity in enumerate(closure_motion(kin).outputs["velocity"]):
+        J[n] = pull_back(vector(velocity), vector(1), kin.state.v)
+    return J

@@ -10,9 +10,10 @@ from supple.expr.node import Expr, sub
 from supple.expr.vector import minus, plus, scale, vector, zeros
 from supple.formulations.tree.chains import chains
 from supple.formulations.tree.friction import coulomb_friction
-from supple.formulations.tree.kinematics import Kinematics, State, state
+from supple.formulations.tree.kinematics import Kinematics, State, state, typical
 from supple.formulations.tree.lagrangian import dissipation, kinetic, lagrange_terms, load_power, potential
-from supple.formulations.tree.loops import closure_motion
+from supple.formulations.tree.loops import closure_motion, loop_jacobian
+from supple.formulations.tree.undriven import undriven
 from supple.robot.mechanism import Mechanism
 
 
@@ -46,9 +47,12 @@ class Matrices:
 
     def accelerations(self, a: Array) -> dict[str, Array]:
         """Accelerations by the names that generated models give them."""
-        kinds = [c.kind for c in self.mechanism.coordinates]
-        shown = ("active", "elastic") if "active" in kinds else ("elastic", "passive")
-        return {f"a_{kind}": a[[k for k, x in enumerate(kinds) if x == kind]] for kind in shown}
+        places = {c.name: k for k, c in enumerate(self.mechanism.coordinates)}
+        found = {kind: self.mechanism.indices(kind) for kind in ("active", "elastic")}  # type: ignore[arg-type]
+        if not found["active"]:
+            del found["active"]
+        loose = [places[n] for n in undriven(self.mechanism)]
+        return {f"a_{kind}": a[own] for kind, own in {**found, **({"passive": loose} if loose else {})}.items()}
 
 
 def matrices(mechanism: Mechanism, loads: bool = False) -> Matrices:
@@ -70,26 +74,3 @@ def matrices(mechanism: Mechanism, loads: bool = False) -> Matrices:
         for n, k in enumerate(own):
             M[own[n:], k] = M[k, own[n:]] = push_forward(momentum[n:], {s.v[k]: 1})
     return Matrices(mechanism, s, M, c, loop_jacobian(kin), closure_motion(kin).outputs["acceleration"], w)
-
-
-def loop_jacobian(kin: Kinematics) -> Array:
-    """J of the loops, row by row."""
-    J = zeros(kin.mechanism.equations, kin.mechanism.nv)
-    for n, velocity in enumerate(closure_motion(kin).outputs["velocity"]):
-        J[n] = pull_back(vector(velocity), vector(1), kin.state.v)
-    return J
-
-
-def typical(mechanism: Mechanism, s: State) -> dict[Expr, float]:
-    """Numbers of the positions at the assembly guess of the robot file."""
-    guess = next(iter(mechanism.start.values()))
-    made: dict[Expr, float] = {}
-    for index, frame in enumerate(mechanism.frames):
-        if frame.motion == "spherical":
-            own = mechanism.orientation if index == mechanism.platform else None
-            made |= dict(zip(s.q[frame.q], map(float, (1, 0, 0, 0) if own is None else own), strict=True))
-        else:
-            for x, c in zip(s.q[frame.q], mechanism.coordinates[frame.v], strict=True):
-                made[x] = float(guess.get(c.name, 0.0))
-        made |= dict.fromkeys(s.q[frame.e], 0.0)
-    return made
