@@ -18,6 +18,7 @@ from supple.errors import PoseError, SuppleError
 from supple.expr.function import Function, parameters
 from supple.formulations.least_constraint.composite import independent_names
 from supple.formulations.least_constraint.leg_program import leg_program
+from supple.formulations.tree.undriven import undriven
 from supple.robot.assemble import assemble
 from supple.robot.reader import describe_text
 
@@ -361,7 +362,7 @@ def same(found: np.ndarray, true: np.ndarray, size: float = 1e-3) -> None:
 @pytest.mark.parametrize("name", [n for n in ROBOTS if n not in WITHOUT])
 def test_inverse_and_forward_models(name: str) -> None:
     model = build(ROBOTS[name])
-    elastic, passive = model.mechanism.indices("elastic"), model.mechanism.indices("passive")
+    elastic, passive = model.mechanism.indices("elastic"), [model.index(n) for n in undriven(model.mechanism)]
     inverse, forward = models.inverse(model.mechanism), models.forward(model.mechanism)
     for seed in range(2):
         state, rng = closed_state(model, seed), np.random.default_rng(seed)

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from supple.errors import PoseError
+from supple.formulations.tree.undriven import outside_loops
 from supple.model.continuation import apart
 from supple.model.model import Model
 from supple.model.observe import coordinate_values
@@ -57,7 +58,8 @@ class Crowd:
     def __init__(self, model: Model, held: list[int], call: Callable[..., dict[str, Array]] | None = None) -> None:
         self.model, self.held, self.call = model, held, call or model.call
         rigid = [i for i, c in enumerate(model.mechanism.coordinates) if c.kind != "elastic"]
-        self.free = [i for i in rigid if i not in held]
+        swinging = {model.index(n) for n in outside_loops(model.mechanism)}  # loops do not see them
+        self.free = [i for i in rigid if i not in held and i not in swinging]
 
     def gradient(self, q: Array, which: list[int]) -> Array:
         directions = np.tile(np.eye(self.model.nv)[which], (len(q), 1))

@@ -28,7 +28,7 @@ from supple.formulations.tree.parametrised import parametrised
 from supple.formulations.tree.undriven import undriven
 from supple.machine import Machine
 from supple.models import builder, derivative, with_rates_solved
-from supple.robot.mechanism import Mechanism
+from supple.robot.mechanism import Coordinate, Mechanism
 
 
 @dataclass(frozen=True)
@@ -135,7 +135,6 @@ def _labels(mechanism: Mechanism, name: str, keep: Sequence[str]) -> tuple[list[
     """Names and units of the elements of a signal, as far as they are known."""
     every = mechanism.coordinates
     force = {"m": "N", "rad": "N m"}
-    kinds = {"a_active": "active", "tau": "active", "a_elastic": "elastic"}
     if name == "q":
         labels, units = [""] * mechanism.nq, [""] * mechanism.nq
         for frame in mechanism.frames:
@@ -148,9 +147,8 @@ def _labels(mechanism: Mechanism, name: str, keep: Sequence[str]) -> tuple[list[
                 for k, c in zip(range(frame.q.start, frame.q.stop), every[frame.v], strict=True):
                     labels[k], units[k] = c.name, c.unit
         return labels, units
-    if name in (*kinds, "a_passive"):
-        loose = undriven(mechanism) if name == "a_passive" else []
-        chosen = [c for c in every if c.kind == kinds.get(name) or c.name in loose]
+    if name in ("a_active", "tau", "a_elastic", "a_passive"):
+        chosen = _accelerated(mechanism, name)
         return [c.name for c in chosen], [force[c.unit] if name == "tau" else f"{c.unit}/s^2" for c in chosen]
     if name in ("v", "a", "f"):
         per = {"v": "{}/s", "a": "{}/s^2"}.get(name)
@@ -162,6 +160,14 @@ def _labels(mechanism: Mechanism, name: str, keep: Sequence[str]) -> tuple[list[
     if name == "theta":
         return parametrised(mechanism)[2], [""] * len(parametrised(mechanism)[2])
     return [], []
+
+
+def _accelerated(mechanism: Mechanism, name: str) -> list[Coordinate]:
+    """The coordinates that a signal of accelerations or forces is for."""
+    if name == "a_passive":
+        loose = undriven(mechanism)
+        return [c for c in mechanism.coordinates if c.name in loose]
+    return [c for c in mechanism.coordinates if c.kind == ("elastic" if name == "a_elastic" else "active")]
 
 
 def _sample(mechanism: Mechanism, f: Function, values: Sequence[float]) -> dict[str, Any]:

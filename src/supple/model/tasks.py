@@ -167,9 +167,9 @@ def point_task(model: Model, q: Array, path: Trajectory, name: str) -> Task:
 def at_rest(model: Model, task: Task, q: Array) -> Task:
     """The task with joints held too that nothing drives and that neither a loop nor the path passes, such as a bob on the
     tool: wherever they swing, the actuators follow the path in the same way."""
-    still = ~np.vstack([model.jacobian(q), task.rows(model, q)]).any(axis=0)
+    moved = np.abs(np.vstack([model.jacobian(q), task.rows(model, q)])).max(axis=0, initial=0.0)
     now = values(model, q)
-    idle = [i for i in map(model.index, outside_loops(model.mechanism)) if still[i]]
+    idle = [i for i in map(model.index, outside_loops(model.mechanism)) if moved[i] == 0.0]
     return replace(task, held={**task.held, **{i: float(now[i]) for i in idle}})
 
 

@@ -186,7 +186,7 @@ def _passive(tree: Tree, solution: Solution) -> list[Scalar]:
     """Accelerations of the joints that move by themselves."""
     names = tree.m.names()
     wanted = [n for n in undriven(tree.original) if n in names]
-    balls = {j for j, f in enumerate(tree.m.frames) if f.motion == "spherical"}
+    balls = {j for j, f in enumerate(tree.m.frames) if f.motion == "spherical" and names[f.v.start] in wanted}
     turns = {names[tree.m.frames[j].v.start + n]: x for j in balls for n, x in enumerate(solution.ball(j))}
     return [turns[n] if n in turns else _joints(tree, solution, [n])[0] for n in wanted]
 

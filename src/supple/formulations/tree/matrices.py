@@ -48,7 +48,7 @@ class Matrices:
     def accelerations(self, a: Array) -> dict[str, Array]:
         """Accelerations by the names that generated models give them."""
         places = {c.name: k for k, c in enumerate(self.mechanism.coordinates)}
-        found = {kind: self.mechanism.indices(kind) for kind in ("active", "elastic")}  # type: ignore[arg-type]
+        found = {kind: self.mechanism.indices(kind) for kind in ("active", "elastic")}
         if not found["active"]:
             del found["active"]
         loose = [places[n] for n in undriven(self.mechanism)]
