@@ -18,6 +18,7 @@ if TYPE_CHECKING:  # what only some calls need is loaded when they are made
     from supple.backends.interpreter import Interpreted
     from supple.backends.native import Native
     from supple.expr.passes import Stage
+    from supple.measurements import Extracted
     from supple.results import Exported
     from supple.shown import (
         Bodies,
@@ -410,6 +411,26 @@ class Robot(Machine):
         from supple.generator import export_fmu
 
         return export_fmu(self.keeping(keep or self.keep), Path(folder), version=version, structural=structural)
+
+    @staticmethod
+    def extract(
+        file: str | Path,
+        *,
+        band: tuple[float, float] | None = None,
+        orders: int = 40,
+        count: int | None = None,
+        decay: float = 0.0,
+        units: str | None = None,
+        output: str | Path | None = None,
+    ) -> Extracted:
+        """Natural modes of measured frequency responses (datasets 58 of a universal file), with deviations and reasons.
+
+        band: frequencies in Hz; orders: highest order of the models that are tried; count: how many modes there are, if that
+        is known; decay: rate (1/s) of an exponential window, taken out of the damping; units: "SI" for files that do not say
+        theirs; output: modes as a universal file (dataset 55)."""
+        from supple.analyses.extract import extract
+
+        return extract(file, band=band, orders=orders, count=count, decay=decay, units=units, output=output)
 
 
 def compare(robot: Robot, at: At | None = None, **options: Any) -> ComparisonShown:

@@ -79,6 +79,35 @@ def read_table(path: Path, dimensions: Mapping[str, str], robot: str) -> Table:
     return replace(_ordered(data, names, [n for n, _ in rows[1:]], file), result=result)
 
 
+def read_columns(path: Path, dimensions: Mapping[str, str], needed: Iterable[str], what: str) -> dict[str, Array]:
+    """Columns of a CSV file by name, in SI; their names must be in `dimensions` and those in `needed` must be there."""
+    file = printable(str(path), most=1000)
+    rows = _rows(path, file)
+    line, header = rows[0]
+    problems: list[str] = []
+    names, scales = [], []
+    for column, text in enumerate(header):
+        match = _HEADER.match(text)
+        name, unit = (match.group(1), match.group(2)) if match else (text, None)
+        names.append(name)
+        where = f"{file}:{line}: column {column + 1}"
+        if name not in dimensions:
+            problems.append(f"{where}: {what} has no column of this name; {hint(name, list(dimensions))}")
+        scales.append(_scale(unit, dimensions.get(name, "any"), where, problems))
+    missing = [n for n in needed if n not in names]
+    problems += [f"{file}:{line}: there is no column {n}; the first line names the columns" for n in missing]
+    for name in sorted({n for n in names if names.count(n) > 1}):
+        problems.append(f"{file}:{line}: columns {_places(name, names)} have the same name; remove one")
+    if not problems:
+        problems += _ragged(rows, names, file)
+    if not problems and len(rows) < 2:
+        problems.append(f"{file}:{line}: has a header and no rows")
+    if problems:
+        raise RobotFileError(problems[:MOST_PROBLEMS])
+    data = _numbers(rows[1:], names, file) * np.array(scales)
+    return {name: data[:, k] for k, name in enumerate(names)}
+
+
 def _replayed(rows: list[tuple[int, list[str]]], dimensions: Mapping[str, str], file: str) -> list[tuple[int, list[str]]]:
     """The columns of a table of results that are time, forces and paths of actuators, named as those of a motion."""
     line, header = rows[0]

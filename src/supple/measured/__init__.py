@@ -1,0 +1,1 @@
+"""What was measured on a robot: tests and their files, responses from records, modes from responses, fits."""

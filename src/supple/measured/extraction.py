@@ -1,0 +1,156 @@
+"""Modes of measured responses: poles that are stable, those that the data need, refined, with shapes and deviations."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from supple.errors import SuppleError
+from supple.measured.modal_fit import ModalFit, missing_poles, modal_fit
+from supple.measured.plscf import poles_by_order
+from supple.measured.stabilisation import Stable, stable_poles
+from supple.measurements import Extracted, MeasuredModes, Responses
+from supple.robot.bodies.record import Array
+
+_LINES = 24  # fewest lines of a band
+_MOST = 60  # modes that are added
+_FEW = 6  # rounds of fits that only compare
+
+
+def extracted(
+    responses: Responses, band: tuple[float, float] | None = None, *, orders: int = 40, count: int | None = None
+) -> Extracted:
+    """The Extracted of responses in a band. count: how many modes there are, if that is known."""
+    f = responses.frequencies_hz
+    inside = band or (float(f[f > 0][0]), float(f[-1]))
+    cut = responses.within(inside)
+    if len(cut.frequencies_hz) < _LINES:
+        raise SuppleError(_too_few(cut, inside))
+    if not np.abs(cut.values).max() > 0:
+        raise SuppleError("the responses are all zero")
+    most = min(orders, (len(cut.frequencies_hz) - 2) // 2)
+    first = max(2, most // 8)
+    tried = poles_by_order(cut.frequencies_hz, cut.values, range(first, most + 1), cut.decay)
+    stable = stable_poles(tried)
+    decisions = [
+        f"{len(stable.diagram)} poles of orders {first} to {most}; {len(stable.poles)} clusters are stable in frequency "
+        "(1 %) and damping (10 %) over at least 40 % of the orders"
+    ]
+    small = compressed(cut)
+    poles = _completed(small, stable.poles, count, decisions)
+    if not len(poles):
+        raise SuppleError("no mode stands out of the noise; widen the band, raise the orders, or measure with less noise")
+    poles = _needed(small, poles, count, decisions)
+    fit = modal_fit(cut, poles)
+    shares = _shares(fit.poles, stable)
+    for pole, share in zip(fit.poles, shares, strict=True):
+        how = f"stable in {100 * share:.0f} % of the orders" if share > 0 else "seen in what the stable ones leave"
+        decisions.append(f"{abs(pole) / (2 * np.pi):.5g} Hz, ratio {-pole.real / abs(pole):.3g}: kept, {how}")
+    return _record(cut, fit, shares, stable.diagram, inside, decisions)
+
+
+def _too_few(cut: Responses, band: tuple[float, float]) -> str:
+    there = f"{len(cut.frequencies_hz)} lines lie from {band[0]:g} to {band[1]:g} Hz"
+    return f"{there}; at least {_LINES} are needed"
+
+
+def compressed(responses: Responses, most: int = 48) -> Responses:
+    """The responses of those combinations of channels that hold most of them: as good for seeking poles, and quicker."""
+    lines, outputs, inputs = responses.values.shape
+    if outputs * inputs <= most or len(set(responses.orders)) > 1:
+        return responses
+    flat = responses.values.reshape(lines, -1)
+    _, _, Vt = np.linalg.svd(np.vstack([flat.real, flat.imag]), full_matrices=False)
+    names = tuple(f"combination {k + 1}" for k in range(most))
+    made = (flat @ Vt[:most].T)[:, :, None]
+    return replace(
+        responses, values=made, outputs=names, inputs=("all",), orders=responses.orders[:1] * most, coherence=None,
+        deviation=None,
+    )  # fmt: skip
+
+
+def _completed(cut: Responses, poles: Array, count: int | None, decisions: list[str]) -> Array:
+    """Poles with those added, one by one, that what is left of the responses asks for (BIC)."""
+    fit = modal_fit(cut, poles, _FEW) if len(poles) else None
+    for _ in range(_MOST):
+        if count is not None and fit is not None and len(fit.poles) >= count:
+            break
+        better = None
+        for guess in missing_poles(cut, np.zeros(0) if fit is None else fit.poles):
+            start = np.append([] if fit is None else fit.poles, guess)
+            tried = modal_fit(cut, start, _FEW)
+            before = _nothing(cut) if fit is None else _criterion(fit, cut)
+            if _criterion(tried, cut) < before and (better is None or _criterion(tried, cut) < _criterion(better, cut)):
+                better = tried
+        if better is None:
+            break
+        fit = better
+    found = np.zeros(0, dtype=complex) if fit is None else fit.poles
+    if len(found) > len(poles):
+        decisions.append(f"{len(found) - len(poles)} more stand out of what these leave of the responses")
+    return found
+
+
+def _needed(cut: Responses, poles: Array, count: int | None, decisions: list[str]) -> Array:
+    """The poles that the data need (BIC), or as many as are asked for."""
+    fit = modal_fit(cut, poles)
+    while len(fit.poles) > 1 and (count is None or len(fit.poles) > count):
+        strength = np.array([np.linalg.norm(r) / abs(p.real) for r, p in zip(fit.residues, fit.poles, strict=True)])
+        best = None
+        for k in np.argsort(strength)[:2]:
+            tried = modal_fit(cut, fit.poles[np.arange(len(fit.poles)) != k], _FEW)
+            worse = _criterion(tried, cut) - _criterion(fit, cut)
+            if best is None or worse < best[0]:
+                best = (worse, k, tried)
+        if best is None or (count is None and best[0] > 0):
+            break
+        hz = abs(fit.poles[best[1]]) / (2 * np.pi)
+        decisions.append(f"{hz:.4g} Hz is left out: the responses are told as well without it")
+        fit = best[2]
+    return fit.poles
+
+
+def _shares(poles: Array, stable: Stable) -> Array:
+    """In how many of the orders each pole was stable; zero for one that was found otherwise."""
+    made = np.zeros(len(poles))
+    for k, pole in enumerate(poles):
+        if len(stable.poles):
+            near = int(np.argmin(np.abs(stable.poles - pole)))
+            made[k] = stable.shares[near] if abs(stable.poles[near] - pole) < 0.02 * abs(pole) else 0.0
+    return made
+
+
+def _nothing(cut: Responses) -> float:
+    lines = len(cut.frequencies_hz)
+    return float(2 * lines * np.sum(np.log(np.mean(np.abs(cut.values) ** 2, axis=0) / 2)))
+
+
+def _criterion(fit: ModalFit, cut: Responses) -> float:
+    """Schwarz's criterion of white noise per channel."""
+    lines, outputs, inputs = cut.values.shape
+    unknown = len(fit.poles) * (2 + 2 * outputs * inputs)
+    rest = np.maximum(fit.noise.ravel() ** 2, 1e-30 * np.abs(cut.values).max() ** 2)
+    return float(2 * lines * np.sum(np.log(rest)) + unknown * np.log(2 * lines))
+
+
+def _record(
+    cut: Responses, fit: ModalFit, shares: Array, diagram: Array, band: tuple[float, float], decisions: list[str]
+) -> Extracted:
+    shapes, pushes = [], []
+    for residue in fit.residues:
+        U, sizes, Vh = np.linalg.svd(residue, full_matrices=False)
+        shapes.append(U[:, 0] * np.sqrt(sizes[0]))
+        pushes.append(Vh[0] * np.sqrt(sizes[0]))
+    omega = np.abs(fit.poles)
+    ratios = -fit.poles.real / omega
+    real, imag = fit.deviation.T
+    spread = np.sqrt((fit.poles.real * real) ** 2 + (fit.poles.imag * imag) ** 2) / omega
+    loose = np.sqrt((real * (1 - ratios**2)) ** 2 + (ratios * imag * np.sqrt(1 - ratios**2)) ** 2) / omega
+    modes = MeasuredModes(
+        fit.poles, np.array(shapes).T, np.array(pushes), cut.outputs, cut.inputs, spread / (2 * np.pi), loose
+    )  # fmt: skip
+    error = float(np.sum(np.abs(fit.restored - cut.values) ** 2) / np.sum(np.abs(cut.values) ** 2))
+    if cut.decay:
+        decisions.append(f"the exponential window added {cut.decay:.4g} 1/s of decay; it is taken out of the poles")
+    return Extracted(modes, diagram, shares, error, band, fit.restored, cut, tuple(decisions), cut.decay, cut.notices)

@@ -1,0 +1,86 @@
+"""The robot with its sensors on: their places as named points, their masses as bodies, and their rows over velocities."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from supple.errors import RobotFileError
+from supple.machine import Machine
+from supple.measured.test import Channel, Test
+from supple.model.algebra import Array
+from supple.model.model import Model
+from supple.robot.description import Link, Point
+
+_MASS = "mass-of-{}"
+
+
+def instrumented(robot: Machine, test: Test) -> Machine:
+    """The robot with a point for every sensor and exciter of a test, and the masses of the sensors."""
+    source = robot.source
+    points, links = dict(source.robot.points), dict(source.robot.links)
+    places = {**test.written.sensors, **test.written.exciters}
+    for name, part in places.items():
+        if getattr(part, "joint", None) is not None:
+            continue
+        where = _where(robot, part)
+        points[name] = Point.model_validate(where)
+        mass = float(getattr(part, "mass", 0))
+        if mass > 0:
+            held = {"parent": where["link"], **{k: x for k, x in where.items() if k != "link"}}
+            links[_MASS.format(name)] = Link.model_validate(held | {"joint": "fixed", "body": {"rigid": {"mass": mass}}})
+    changed = replace(source, robot=source.robot.model_copy(update={"points": points, "links": links}))
+    try:
+        made = Machine(changed, robot.settings, robot.keep)
+        made.mechanism()
+    except RobotFileError as error:
+        raise RobotFileError([_at_home(problem, test) for problem in error.problems]) from error
+    return made
+
+
+def _where(robot: Machine, part: Any) -> dict[str, Any]:
+    """link, at and on of a sensor, in the words of a robot file."""
+    if part.point is not None:
+        written = robot.source.robot.points.get(part.point)
+        if written is None:  # a point of a leg
+            template, _, own = part.point.partition("/")
+            leg = next(x for k, x in robot.source.robot.legs.items() if template.startswith(k) and own in x.points)
+            written = leg.points[own]
+            return {"link": f"{template}/{written.link}", **_given(written)}
+        return {"link": written.link, **_given(written)}
+    return {"link": part.link, **_given(part)}
+
+
+def _given(part: Any) -> dict[str, Any]:
+    at = None if part.at is None else [x if hasattr(x, "text") else float(x) for x in part.at]
+    return {k: x for k, x in (("at", at), ("on", part.on)) if x is not None}
+
+
+def _at_home(problem: str, test: Test) -> str:
+    """A problem of a point or a mass, at its place in the test file."""
+    for section in ("sensors", "exciters"):
+        for name in getattr(test.written, section):
+            for place in (f"points.{name}: ", f"links.{_MASS.format(name)}: "):
+                _, found, text = problem.partition(place)
+                if found:
+                    return test.tree.problem((section, name), text)
+    return problem
+
+
+def rows_of(model: Model, q: Array, channels: Sequence[Channel], motions: Array) -> Array:
+    """Displacements along channels (rows) of motions (columns of generalised velocities)."""
+    made = np.zeros((len(channels), motions.shape[1]), dtype=np.result_type(q, motions))
+    if any(c.joint is None for c in channels):
+        found = model.call("points", q=q, v=motions.T)
+        places = {name: k for k, name in enumerate(model.mechanism.points)}
+    for row, channel in enumerate(channels):
+        if channel.joint is not None:
+            made[row] = motions[model.index(channel.joint)]
+            continue
+        k = places[channel.place]
+        R = found["rotation"].reshape(-1, *found["rotation"].shape[-3:])[0, k] if channel.in_link else np.eye(3)
+        made[row] = found["velocity"][:, k] @ (R @ channel.vector)
+    return made

@@ -1,0 +1,187 @@
+"""`ParametricModel`: a robot whose kept parameters are numbers that change without deriving its equations again.
+
+The equations keep the parameters as an input `p`; bodies are numbers at one value of it. Functions are analytic, so a step
+along the imaginary axis gives exact derivatives (Squire & Trapp 1998)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import fields, is_dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from supple.backends.interpreter import Interpreted, interpret
+from supple.expr.function import function
+from supple.expr.node import Expr
+from supple.machine import Kept
+from supple.model.algebra import Array
+from supple.model.model import Model
+from supple.robot.bodies.record import strain_gradient
+from supple.robot.mechanism import Mechanism
+
+STEP = 1e-30  # of the imaginary parts: their squares vanish
+
+
+class Family:
+    """The equations of a robot with kept parameters, from which a ParametricModel is made for every value of them."""
+
+    def __init__(self, kept: Kept) -> None:
+        self.kept = kept
+        self.names = tuple(x.args[0] if x.args else str(x) for x in kept.symbols)
+        self.functions: dict[str, Interpreted] = {}
+        leaves: dict[Expr, int] = {}
+        _walk(kept.equations.mechanism, lambda x: leaves.setdefault(x, len(leaves)))
+        self._leaves = leaves
+        made = function("entries", {"p": kept.symbols}, {"values": list(leaves)})
+        self._entries = interpret(made)
+
+    @property
+    def geometric(self) -> bool:
+        """Whether loops depend on the parameters, so that postures change with them."""
+        return "p" in self.kept.equations.closure.inputs
+
+    def entries(self, p: Array) -> Array:
+        """Values of everything in the mechanism that depends on the parameters."""
+        return self._entries(p=np.asarray(p))["values"]
+
+    def at(self, p: Array) -> ParametricModel:
+        return ParametricModel(self, np.asarray(p, dtype=float))
+
+    def mechanism(self, p: Array) -> Mechanism:
+        """The mechanism with numbers for its parameters."""
+        values = self.entries(p)
+        made: Mechanism = _with(self.kept.equations.mechanism, {x: float(values[k]) for x, k in self._leaves.items()})
+        return made
+
+
+class ParametricModel(Model):
+    """A Model of equations with an input `p`, which every call is given."""
+
+    def __init__(self, family: Family, p: Array) -> None:
+        self.family, self.p = family, p
+        super().__init__(replace(family.kept.equations, mechanism=family.mechanism(p)))
+
+    def function(self, name: str) -> Interpreted:
+        known = self.family.functions
+        if name not in known:
+            known[name] = interpret(getattr(self.equations, name))
+        return known[name]
+
+    def call(self, name: str, **given: Any) -> dict[str, Array]:
+        if "p" in self.function(name).function.inputs:
+            given.setdefault("p", self.p)
+        return super().call(name, **given)
+
+
+class Shifted:
+    """Derivatives along a direction of (q, reactions, parameters), by a step along the imaginary axis."""
+
+    def __init__(self, model: ParametricModel, q: Array, lam: Array, dq: Array, dlam: Array, dp: Array) -> None:
+        self.model = model
+        self.q = _retracted(model, q, dq)
+        self.lam = lam + 1j * STEP * dlam
+        self.p = model.p + 1j * STEP * dp
+        self.real_q, self.dq, self.dp = q, dq, dp
+
+    def call(self, name: str, **given: Any) -> dict[str, Array]:
+        """Derivatives of a Function's outputs."""
+        inputs = self.model.function(name).function.inputs
+        more: dict[str, Any] = {"p": self.p} if "p" in inputs else {}
+        if "g" in inputs:
+            more["g"] = self.gravity()
+        found = self.model.call(name, q=self.q, **more, **given)
+        return {key: np.imag(value) / STEP for key, value in found.items()}
+
+    def gravity(self) -> Array:
+        """Gravity, which may be a parameter."""
+        own = self.model.family.kept.equations.mechanism.gravity
+        return np.array([self._entry(x) for x in own])
+
+    def _entry(self, x: Any) -> Any:
+        family = self.model.family
+        return family.entries(self.p)[family._leaves[x]] if isinstance(x, Expr) else float(x)
+
+    def loss_stiffness(self, motions: Array) -> Array:
+        """Derivative of the loss stiffness times motions (columns): structural damping of bodies and joints."""
+        entries = self.model.family.entries(self.p)
+        leaves = self.model.family._leaves
+        made = np.zeros((self.model.nv, motions.shape[1]))
+        numeric = self.model.mechanism.frames
+        for frame, own in zip(self.model.family.kept.equations.mechanism.frames, numeric, strict=True):
+            if not frame.body.flexible:
+                continue
+            rows = frame.body.H_ee
+            H = np.array([[entries[leaves[x]] if isinstance(x, Expr) else complex(x) for x in row] for row in rows])
+            if not H.any():
+                continue
+            T = strain_gradient(own.body, self.real_q[own.e]).astype(complex)
+            for t in own.body.stretches:
+                T[list(t.coordinates)] += 1j * STEP * (t.G.astype(float) @ self.dq[own.ev])
+            made[own.ev] = np.imag(T.T @ H @ T @ motions[own.ev]) / STEP
+        return made
+
+    def servos(self) -> dict[int, float]:
+        """Derivatives of the stiffness of servos."""
+        coordinates = self.model.family.kept.equations.mechanism.coordinates
+        return {
+            i: float(np.imag(self._entry(coordinates[i].servo)) / STEP)
+            for i in self.model.servos
+            if isinstance(coordinates[i].servo, Expr)
+        }
+
+
+def _retracted(model: Model, q: Array, dq: Array) -> Array:
+    """q moved by an infinitesimal imaginary step along a generalised displacement."""
+    moved = np.array(q, dtype=complex)
+    for frame in model.mechanism.frames:
+        moved[frame.e] += 1j * STEP * dq[frame.ev]
+        if frame.motion == "spherical":
+            a, u, w = q[frame.q][0], q[frame.q][1:], dq[frame.v]
+            rate = 0.5 * np.concatenate([[-u @ w], a * w + np.cross(u, w)])
+            moved[frame.q] += 1j * STEP * rate
+        else:
+            moved[frame.q] += 1j * STEP * dq[frame.v]
+    return moved
+
+
+def _walk(part: Any, note: Callable[[Expr], Any]) -> None:
+    """Notes every expression in a record, its arrays, tuples and dicts."""
+    if isinstance(part, Expr):
+        note(part)
+    elif isinstance(part, np.ndarray) and part.dtype == object:
+        for x in part.ravel():
+            _walk(x, note)
+    elif isinstance(part, (tuple, list)):
+        for x in part:
+            _walk(x, note)
+    elif isinstance(part, dict):
+        for x in part.values():
+            _walk(x, note)
+    elif is_dataclass(part) and not isinstance(part, type):
+        for f in fields(part):
+            _walk(getattr(part, f.name), note)
+
+
+def _with(part: Any, values: dict[Expr, float]) -> Any:
+    """The same record with numbers for its expressions."""
+    if isinstance(part, Expr):
+        return values[part]
+    if isinstance(part, np.ndarray):
+        if part.dtype != object or not any(isinstance(x, Expr) for x in part.ravel()):
+            return part
+        made = np.empty(part.shape, dtype=object)
+        made.ravel()[:] = [values[x] if isinstance(x, Expr) else x for x in part.ravel()]
+        return made
+    if isinstance(part, tuple):
+        return tuple(_with(x, values) for x in part)
+    if isinstance(part, list):
+        return [_with(x, values) for x in part]
+    if isinstance(part, dict):
+        return {k: _with(x, values) for k, x in part.items()}
+    if is_dataclass(part) and not isinstance(part, type):
+        changed = {f.name: _with(getattr(part, f.name), values) for f in fields(part) if f.init}
+        if all(changed[k] is getattr(part, k) for k in changed):
+            return part
+        return replace(part, **changed)
+    return part

@@ -1,0 +1,229 @@
+"""`Reduced`: small motions of a robot at a pose on its lower modes, and their exact derivatives by kept parameters.
+
+    (s^2 M + s D + K + j H) y = B^T u,   displacements at sensors = C y
+
+T holds mass-normalised modes and static responses to the inputs, so M = 1 and K = diag(squares) there. Motions satisfy
+A v = 0 (loops and held actuators); where A moves with a parameter, the forces of the constraints enter the derivatives."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from scipy.linalg import eigh
+
+from supple.errors import PoseError, SuppleError
+from supple.measured.instrumented import rows_of
+from supple.measured.parametric import Family, ParametricModel, Shifted
+from supple.measured.test import Channel, Pose
+from supple.model.algebra import Array, least_squares, null_space, one_thread
+from supple.model.closing import values
+from supple.model.equilibrium import Equilibrium, equilibrium
+from supple.model.mobility import check_regular
+from supple.model.posture import posture
+
+ABOVE = 3.0  # times the highest frequency asked for: modes up to there are kept
+_LEAST = 12
+
+
+@dataclass(frozen=True)
+class Reduced:
+    """Matrices of a pose on the motions T (columns over generalised velocities), and derivatives (parameters first)."""
+
+    squares: Array
+    D: Array
+    H: Array
+    B: Array  # inputs x motions
+    C: Array  # outputs x motions
+    T: Array
+    q: Array
+    modes: int  # the first ones of T, lowest first; static responses follow
+    M_p: Array
+    K_p: Array
+    D_p: Array
+    H_p: Array
+    B_p: Array
+    C_p: Array
+
+    @property
+    def frequencies_hz(self) -> Array:
+        made: Array = np.sqrt(np.maximum(self.squares[: self.modes], 0.0)) / (2 * np.pi)
+        return made
+
+
+class PoseModel:
+    """A robot with kept parameters at one pose of a test, evaluated at values of them."""
+
+    def __init__(
+        self, family: Family, pose: Pose, outputs: Sequence[Channel], inputs: Sequence[Channel], last_hz: float,
+        above: float = ABOVE,
+    ) -> None:  # fmt: skip
+        self.family, self.pose, self.last_hz, self.above = family, pose, last_hz, above
+        self.outputs, self.inputs = list(outputs), list(inputs)
+        nominal = family.at(np.array(family.kept.values))
+        self.straight = posture(nominal, pose.at, pose.assembly)
+        check_regular(nominal, self.straight)
+        now = values(nominal, self.straight)
+        self.held = {nominal.names[i]: float(now[i]) for i in nominal.active}
+        self.near: Array | None = None
+        self.evaluations = 0
+
+    def rest(self, model: ParametricModel) -> Equilibrium:
+        """The equilibrium at a value of the parameters, sought from the last one."""
+        if self.family.geometric:
+            return equilibrium(model, posture(model, self.held, self.pose.assembly))
+        start = self.straight if self.near is None else self.near
+        try:
+            found = equilibrium(model, start)
+        except PoseError:
+            if self.near is None:
+                raise
+            found = equilibrium(model, self.straight)
+        self.near = found.q
+        return found
+
+    @one_thread
+    def reduced(self, p: Array, gradient: bool = True) -> Reduced:
+        """The Reduced at a value of the parameters."""
+        self.evaluations += 1
+        model = self.family.at(p)
+        rest = self.rest(model)
+        free = self.pose.free
+        servo = {} if free else model.servos
+        J = model.jacobian(rest.q)
+        A = J if free else np.vstack([J, model.held([i for i in model.active if i not in servo])])
+        Z, _, _ = null_space(A)
+        whole = _Whole(model, rest, servo)
+        T, squares, modes = self._basis(model, rest, Z, whole)
+        rows = rows_of(model, rest.q, [*self.outputs, *self.inputs], T)
+        C, B = rows[: len(self.outputs)], rows[len(self.outputs) :]
+        D, H = T.T @ whole.D @ T, T.T @ whole.H @ T
+        none = np.zeros((0, *D.shape))
+        made = Reduced(squares, D, H, B, C, T, rest.q, modes, none, none, none, none, np.zeros((0, *B.shape)),
+                       np.zeros((0, *C.shape)))  # fmt: skip
+        return self._with_gradient(model, rest, made, whole, A) if gradient else made
+
+    def _basis(self, model: ParametricModel, rest: Equilibrium, Z: Array, whole: _Whole) -> tuple[Array, Array, int]:
+        if not Z.shape[1]:
+            raise SuppleError(f"{model.mechanism.name} has nothing that moves with its actuators held; set them free")
+        K = Z.T @ whole.K @ Z
+        M = Z.T @ whole.M @ Z
+        K, M = 0.5 * (K + K.T), 0.5 * (M + M.T)
+        try:
+            squares, V = eigh(K, M)
+        except np.linalg.LinAlgError as error:
+            raise PoseError(model.massless(M, Z)) from error
+        limit = (2 * np.pi * self.above * self.last_hz) ** 2
+        kept = max(int(np.sum(squares < limit)), min(_LEAST, len(squares)))
+        modes = Z @ V[:, :kept]
+        forces = rows_of(model, rest.q, self.inputs, Z @ V[:, kept:]) if self.inputs else np.zeros((0, len(squares) - kept))
+        if not forces.size:
+            return modes, squares[:kept], kept
+        static = V[:, kept:] @ (forces / squares[kept:]).T  # what the modes left out give way
+        own, turn = _independent(static.T @ M @ static)
+        static = static @ own
+        high, turn = eigh(static.T @ K @ static, static.T @ M @ static)
+        return np.hstack([modes, Z @ (static @ turn)]), np.concatenate([squares[:kept], high]), kept
+
+    def _with_gradient(self, model: ParametricModel, rest: Equilibrium, made: Reduced, whole: _Whole, A: Array) -> Reduced:
+        back = np.linalg.pinv(A.T) if len(A) else np.zeros((0, model.nv))
+        loops = model.mechanism.equations
+        held = {key: (back @ getattr(whole, key) @ made.T)[:loops] for key in ("M", "K", "D", "H")}
+        rows = rows_of(model, rest.q, [*self.outputs, *self.inputs], np.eye(model.nv)) if loops else None
+        held_rows = (back @ rows.T)[:loops] if rows is not None else None
+        found: dict[str, list[Array]] = {k: [] for k in ("M_p", "K_p", "D_p", "H_p", "B_p", "C_p")}
+        for k in range(len(self.family.kept.symbols)):
+            for key, value in self._along(model, rest, made, whole, held, held_rows, k).items():
+                found[key].append(value)
+        return replace(made, **{k: np.array(v) for k, v in found.items()})  # type: ignore[arg-type]
+
+    def _along(
+        self, model: ParametricModel, rest: Equilibrium, made: Reduced, whole: _Whole, held: dict[str, Array],
+        held_rows: Array | None, k: int,
+    ) -> dict[str, Array]:  # fmt: skip
+        """Derivatives by parameter k, the shift of the equilibrium included."""
+        T = made.T
+        dp = np.zeros(len(model.p))
+        dp[k] = 1.0
+        dq, dlam = _shift(model, rest, whole, dp)
+        shifted = Shifted(model, rest.q, rest.reactions, dq, dlam, dp)
+        given: dict[str, Any] = {"lam": shifted.lam} if len(rest.reactions) else {}
+        wide = {
+            "M": shifted.call("inertia", direction=T.T)["f"].T,
+            "K": shifted.call("stiffness", direction=T.T, **given)["f"].T,
+            "D": shifted.call("damping", direction=T.T)["f"].T,
+            "H": shifted.loss_stiffness(T),
+        }
+        if not self.pose.free:
+            for i, slope in shifted.servos().items():
+                wide["K"][i] += slope * T[i]
+        turning = shifted.call("closure_motion", v=T.T)["velocity"].T if model.mechanism.closures else None
+        out = {f"{key}_p": T.T @ value for key, value in wide.items()}
+        everything = [*self.outputs, *self.inputs]
+        rows = np.imag(_complex_rows(model, shifted, everything, T)) / 1e-30
+        if turning is not None and held_rows is not None:
+            for key, S in held.items():
+                cross = S.T @ turning
+                out[f"{key}_p"] = out[f"{key}_p"] - cross - cross.T
+            rows = rows - held_rows.T @ turning
+        out = {key: 0.5 * (value + value.T) for key, value in out.items()}
+        return out | {"C_p": rows[: len(self.outputs)], "B_p": rows[len(self.outputs) :]}
+
+
+class _Whole:
+    """M, D, K and H of the tree at an equilibrium."""
+
+    def __init__(self, model: ParametricModel, rest: Equilibrium, servo: dict[int, float]) -> None:
+        self.M, self.D = model.mass(rest.q), model.damping(rest.q)
+        self.K = model.stiffness(rest.q, rest.reactions)
+        self.held_K = self.K.copy()
+        self.K[list(servo), list(servo)] += list(servo.values())
+        self.H = model.loss_stiffness(rest.q)
+
+
+def _complex_rows(model: ParametricModel, shifted: Shifted, channels: list[Channel], T: Array) -> Array:
+    """Rows of channels at the shifted posture."""
+    made = _AtShifted(model, shifted)
+    return rows_of(made, shifted.q, channels, T)  # type: ignore[arg-type]
+
+
+class _AtShifted:
+    """A model whose calls have the shifted parameters."""
+
+    def __init__(self, model: ParametricModel, shifted: Shifted) -> None:
+        self.model, self.shifted, self.mechanism = model, shifted, model.mechanism
+
+    def index(self, name: str) -> int:
+        return self.model.index(name)
+
+    def call(self, name: str, **given: Any) -> dict[str, Array]:
+        inputs = self.model.function(name).function.inputs
+        return self.model.call(name, **given, **({"p": self.shifted.p} if "p" in inputs else {}))
+
+
+def _shift(model: ParametricModel, rest: Equilibrium, whole: _Whole, dp: Array) -> tuple[Array, Array]:
+    """How the equilibrium and its reactions move with a parameter while the actuators are held."""
+    still = np.zeros(model.nv)
+    bare = Shifted(model, rest.q, rest.reactions, still, np.zeros(len(rest.reactions)), dp)
+    pull = bare.call("forces")["f"]
+    A = np.vstack([model.jacobian(rest.q), model.held(model.active)])
+    loops = model.mechanism.equations
+    opening = np.zeros(len(A))
+    if model.family.geometric:
+        opening[:loops] = bare.call("closure")["residual"]
+        pull = pull - bare.call("closure_motion", v=np.eye(model.nv))["velocity"] @ rest.reactions
+    closed = least_squares(A, -opening) if len(A) else still
+    Z, _, _ = null_space(A)
+    step = least_squares(Z.T @ whole.held_K @ Z, -Z.T @ (pull + whole.held_K @ closed)) if Z.shape[1] else np.zeros(0)
+    dq = closed + Z @ step
+    dlam = least_squares(A.T, pull + whole.held_K @ dq) if len(A) else np.zeros(0)
+    return dq, dlam[:loops]
+
+
+def _independent(gram: Array) -> tuple[Array, Array]:
+    """Columns that make vectors of a Gram matrix independent and of unit size, without those that are rounding."""
+    sizes, axes = np.linalg.eigh(0.5 * (gram + gram.T))
+    kept = sizes > 1e-10 * sizes.max()
+    return axes[:, kept] / np.sqrt(sizes[kept]), sizes
