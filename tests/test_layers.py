@@ -25,6 +25,7 @@ ROOMS = {
     "model": {"backends", "expr", "formulations", "robot", "motion", "errors"},
     "models": {"errors", "expr", "robot", "formulations"},
     "machine": {"errors", "expr", "robot", "motion", "formulations", "model"},
+    "core": {"errors", "results", "expr", "robot", "formulations", "backends", "model", "machine"},
     "simulation": {
         "errors", "results", "expr", "robot", "motion", "formulations", "backends", "model", "models", "machine",
     },

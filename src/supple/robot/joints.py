@@ -38,7 +38,7 @@ def _row(link: spec.Link) -> tuple[str, list[Array], Array, Array]:
         raise EntryError(f"a Khalil-Kleinfinger row (with a:) has no {mixed[0]!r}; use parent: for plain frames")
     if link.sigma is None:
         raise EntryError("needs sigma: 0 revolute, 1 prismatic or 2 fixed")
-    R, p = khalil_kleinfinger(**{k: getattr(link, k) or 0 for k in _ROW[2:]})
+    R, p = khalil_kleinfinger(**{k: 0 if getattr(link, k) is None else getattr(link, k) for k in _ROW[2:]})
     return ("revolute", "prismatic", "fixed")[link.sigma], [direction("z")], R, p
 
 

@@ -17,7 +17,7 @@ from supple.robot.bodies.damping import damped
 from supple.robot.bodies.record import Array, Body, Marker, eye, moved, moved_marker, zeros
 from supple.robot.bodies.reduced_beam import reduced_beam
 from supple.robot.bodies.rigid import rigid_body
-from supple.robot.bodies.section import cross_section
+from supple.robot.bodies.section import CrossSection, cross_section
 from supple.robot.bodies.shortening import section_shortening
 from supple.robot.entries import EntryError, resolved
 from supple.robot.finite_elements.model import cleaned
@@ -113,7 +113,8 @@ class LinkBodies:
         whole, V = _checked(beam_body(made)), None
         if beam.reduction is not None and elements:
             whole, V = self.reduced_beam(made, whole, beam.reduction)
-        body = damped(whole, beam.damping or self.damping)
+        unit = None if shear or V is not None else lambda: beam_body(_unit(made))
+        body = damped(whole, beam.damping or self.damping, unit)
         start = point(beam.start)
         first = Piece(moved(body, R, start), made, R, start, V)
         rest = Piece(moved(body, R, zeros(3)), made, R, zeros(3), V)
@@ -172,3 +173,9 @@ def flexible_bodies(description: Description) -> dict[str, tuple[Body, dict[str,
             raise SuppleError(description.tree.problem(("bodies", name), str(error))) from error
         made[name] = piece.body, dict(piece.shape.every) if piece.shape is not None else {"end": piece.section(1)}
     return made
+
+
+def _unit(beam: BeamSpec) -> BeamSpec:
+    """A beam of numbers with the same elements; matrices of slender beams differ from its by factors only."""
+    one = CrossSection(1.0, 1.0, 1.0, 1.0, 1.0, 1.0)
+    return replace(beam, length=1.0, section=one, E=1.0, G=1.0, rho=1.0)

@@ -306,10 +306,10 @@ def _name(name: str, scope: Mapping[str, Value]) -> Value:
 
 
 def _call(name: str, argument: Value) -> Value:
-    if _symbolic(argument.number):
-        raise QuantityError(f"cannot keep a parameter symbolic inside {name}()")
     if argument.dimension not in (None, NONE) and name != "sqrt":
         raise QuantityError(f"{name}() needs a plain number or an angle, not {dimension_text(argument.dimension)}")
+    if _symbolic(argument.number):
+        return _symbolic_call(name, argument)
     try:
         result: Any = CALLS[name](argument.number)
     except (ValueError, OverflowError) as error:
@@ -320,6 +320,18 @@ def _call(name: str, argument: Value) -> Value:
     if name in ("sin", "cos", "tan") and abs(argument.number) > 0.1:
         result = next((e for e in _EXACT if abs(result - e) < 4e-16), result)
     return Value(result, None)
+
+
+def _symbolic_call(name: str, argument: Value) -> Value:
+    """The same of a symbol that the caller keeps, as far as symbols have it."""
+    x = argument.number
+    if name == "sqrt":
+        return Value(x.sqrt(), None if argument.dimension is None else tuple(d / 2 for d in argument.dimension))
+    if name in ("sin", "cos"):
+        return Value(x.sin() if name == "sin" else x.cos(), None)
+    if name == "tan":
+        return Value(x.sin() / x.cos(), None)
+    raise QuantityError(f"cannot keep a parameter symbolic inside {name}()")
 
 
 def _exact_root(x: Any, rounded: float) -> Any:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from supple.errors import SuppleError
 from supple.robot.mechanism import Mechanism
@@ -11,6 +11,7 @@ from supple.robot.quantity import QuantityError, Value, evaluate, parse
 from supple.robot.values import check_dimension
 
 Written = str | float | Value
+_MOST = 1_000_000  # values of one range
 
 
 def si(written: Written, dimension: str, what: str) -> float:
@@ -41,3 +42,20 @@ def pose_of(mechanism: Mechanism, at: Mapping[str, Written] | None) -> dict[str,
     """A pose in SI; a unit must fit its coordinate."""
     units = {c.name: "length" if c.unit == "m" else "angle" for c in mechanism.coordinates}
     return {name: si(x, units.get(name, "angle or length"), f"at {name}={x}") for name, x in (at or {}).items()}
+
+
+def values_of(written: str | Sequence[float], dimension: str, what: str) -> tuple[float, ...]:
+    """Values in SI from FIRST:LAST:COUNT, from a list separated by commas, or from numbers; units may be given."""
+    if not isinstance(written, str):
+        return tuple(si(float(x), dimension, what) for x in written)
+    if ":" not in written:
+        return tuple(si(x.strip(), dimension, f"{what}={written}") for x in written.split(","))
+    try:
+        first, last, count = written.split(":")
+        n = int(count)
+    except ValueError:
+        raise SuppleError(f"{what}={written}: write FIRST:LAST:COUNT, or values separated by commas") from None
+    if not 1 <= n <= _MOST:
+        raise SuppleError(f"{what}={written}: the count must be 1 to {_MOST}")
+    ends = [si(x.strip(), dimension, f"{what}={written}") for x in (first, last)]
+    return tuple(ends[0] + (ends[1] - ends[0]) * k / max(1, n - 1) for k in range(n))

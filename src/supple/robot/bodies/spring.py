@@ -56,7 +56,8 @@ def spring_body(spec: Spring, damping: JointDamping | None, planar_axes: tuple[s
         D[:] = np.array(damping.matrix, dtype=object)
     elif damping is not None:
         for i, a in enumerate(axes):
-            D[i, i] = getattr(damping, a) or 0
+            own = getattr(damping, a)
+            D[i, i] = 0 if own is None else own
     return Body(
         MS_de=zeros(3, n), beta=zeros(3, n), lam=zeros(n, n, 3), I_re=zeros(n, 3, 3), I_ee=zeros(n, n, 3, 3),
         M_ee=zeros(n, n), K_ee=K, D_ee=D, H_ee=zeros(n, n),

@@ -1,0 +1,137 @@
+"""`Compiled`: the C core of a robot, called on batches of poses and designs outside Python's lock."""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Collection
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from supple.backends.compiler import shared_library
+from supple.core.structure import Structure
+from supple.core.text import core_source
+from supple.errors import BackendError
+from supple.model.algebra import Array
+
+POSTURES, EQUILIBRIA, LINEAR = 0, 1, 2  # how far to go
+ANSWERED, NOT_REACHED, POOR_CHOICE, NO_REST, NO_MODES = range(5)
+_OUTPUTS = (
+    "status", "posture", "places", "J", "straight_points", "q", "lam", "tau", "bent_places", "mu", "shapes", "M", "K", "D",
+    "H", "S", "points",
+)  # fmt: skip
+_ALIGNED = 64
+_PIECE = 64  # blocks of lanes between looks at the clock and the keyboard
+
+
+class Seeds(NamedTuple):
+    """Postures that Newton's method starts from: q with closed loops, its parameters, how weight and loads shifted q there,
+    and the reactions of the loops."""
+
+    q: Array
+    p: Array
+    shift: Array
+    lam: Array
+
+    def taken(self, rows: Any) -> Seeds:
+        return Seeds(*(part[rows] for part in self))
+
+
+def lanes_of(structure: Structure) -> int:
+    """Poses side by side: as many as keep the matrices of a block near the processor."""
+    return 8 if len(structure.linear.independent) <= 128 else 1
+
+
+@dataclass(frozen=True)
+class Compiled:
+    """The library of a core and how many poses it works on side by side."""
+
+    structure: Structure
+    library: ctypes.CDLL
+    lanes: int
+
+    @cached_property
+    def _size(self) -> int:
+        self.library.supple_workspace.restype = ctypes.c_longlong
+        return int(self.library.supple_workspace())
+
+    def run(
+        self, seeds: Seeds, given: Array, p: Array, load: Array, *, stage: int, modes: int = 0, wanted: Collection[str] = (),
+        threads: int = 1,
+    ) -> dict[str, Array]:  # fmt: skip
+        """Outputs by name for n poses, each input (n, size) or (1, size). `status` is always among them."""
+        tables = [np.ascontiguousarray(x, dtype=float) for x in (*seeds, given, p, load)]
+        count = max(len(x) for x in tables)
+        outputs = {key: np.full((count, *shape), np.nan) for key, shape in self.shapes(modes).items() if key in wanted}
+        outputs["status"] = np.zeros(count)
+        pieces = self._pieces(count, threads)
+        stop = ctypes.c_int(0)
+        try:
+            if len(pieces) == 1:
+                self._work(tables, outputs, stage, modes, 0, count, stop)
+            else:
+                with ThreadPoolExecutor(len(pieces)) as pool:
+                    jobs = [pool.submit(self._work, tables, outputs, stage, modes, *piece, stop) for piece in pieces]
+                    for job in jobs:
+                        job.result()
+        except BaseException:
+            stop.value = 1
+            raise
+        return outputs
+
+    def shapes(self, modes: int) -> dict[str, tuple[int, ...]]:
+        s, n = self.structure, len(self.structure.linear.independent)
+        f = s.functions
+        twists = (f.forces.inputs["w"].size, s.nv)
+        loops, places = f.gaps.outputs["residual"].size, f.places.outputs["position"].shape
+        return {
+            "posture": (s.nq,), "places": places, "J": (loops, s.nv), "q": (s.nq,), "lam": (loops,),
+            "tau": (len(s.active),), "bent_places": places,
+            "mu": (modes,), "shapes": (s.nv, modes), "M": (n, n), "K": (n, n), "D": (n, n), "H": (n, n),
+            "S": (len(s.linear.rows), n), "points": twists, "straight_points": twists,
+        }  # fmt: skip
+
+    def _pieces(self, count: int, threads: int) -> list[tuple[int, int]]:
+        width = -(-count // max(1, threads))
+        width = max(self.lanes, width + -width % self.lanes)
+        return [(begin, min(begin + width, count)) for begin in range(0, count, width)]
+
+    def _work(
+        self, tables: list[Array], outputs: dict[str, Array], stage: int, modes: int, begin: int, end: int,
+        stop: ctypes.c_int,
+    ) -> None:  # fmt: skip
+        room = np.zeros(self._size + _ALIGNED, dtype=np.uint8)
+        place = room.ctypes.data + -room.ctypes.data % _ALIGNED
+        steps = [table.shape[1] if len(table) > 1 else 0 for table in tables]
+        piece = _PIECE * self.lanes
+        for first in range(begin, end, piece):
+            ins = [t.ctypes.data + first * step * 8 for t, step in zip(tables, steps, strict=True)]
+            outs = [
+                outputs[key].ctypes.data + first * outputs[key][0].size * 8 if key in outputs else None for key in _OUTPUTS
+            ]
+            self.library.supple_core(
+                ctypes.c_longlong(min(piece, end - first)),
+                (ctypes.c_void_p * len(ins))(*ins),
+                (ctypes.c_longlong * len(steps))(*steps),
+                (ctypes.c_void_p * len(outs))(*outs),
+                (ctypes.c_int * 2)(stage, modes),
+                ctypes.c_void_p(place),
+                ctypes.byref(stop),
+            )
+            if stop.value:
+                return
+
+
+def compiled(structure: Structure, lanes: int | None = None) -> Compiled:
+    """The core of a Structure, compiled now or taken from the cache."""
+    lanes = lanes_of(structure) if lanes is None else lanes
+    path = shared_library(core_source(structure), (f"-DSUPPLE_LANES={lanes}", "-O3"))
+    try:
+        library = ctypes.CDLL(str(path))
+    except OSError as problem:
+        raise BackendError(f"the compiled core cannot be loaded: {problem}; see SUPPLE_CACHE") from problem
+    library.supple_core.restype = ctypes.c_longlong
+    return Compiled(structure, library, lanes)

@@ -1,0 +1,252 @@
+"""Numbers that people ask of a pose or a design by name: f1, stiffness(tool), deflection(tool), torque, dexterity, mass ...
+
+Each is computed for whole batches from what the core answers; `QUANTITIES` says what there is.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from difflib import get_close_matches
+
+import numpy as np
+
+from supple.backends.interpreter import interpret
+from supple.core.compiled import EQUILIBRIA, LINEAR, POSTURES
+from supple.core.core import Answers, Core
+from supple.errors import SuppleError
+from supple.expr.function import function
+from supple.expr.node import Scalar, add
+from supple.model.algebra import Array
+from supple.model.ports import MOVED, in_plane
+
+_WRITTEN = re.compile(r"^\s*([A-Za-z_]+?)(\d*)\s*(?:\(\s*([^()]*?)\s*\))?\s*(?:\.(\w+))?\s*$")
+
+
+@dataclass(frozen=True)
+class Quantity:
+    """A named number of every pose: what the core must answer for it, and how it follows."""
+
+    name: str
+    unit: str
+    about: str
+    stage: int
+    wanted: frozenset[str]
+    modes: int
+    of: Callable[[Core, Answers, Array], Array]  # core, answers, p (n rows) -> (n,)
+    low_is_bad: bool = True  # which end of its range is the worst
+
+
+def quantity(core: Core, written: str) -> Quantity:
+    """The Quantity that a user writes as f1, stiffness, stiffness(tool).x, torque(q11), mass ..."""
+    parsed = _WRITTEN.match(written)
+    word = parsed[1] if parsed else ""
+    if parsed is None or word not in QUANTITIES:
+        close = get_close_matches(word, QUANTITIES, n=1)
+        hint = (
+            f"did you mean {close[0]}?"
+            if close
+            else f"there are: {', '.join(f'{k} ({v[0]})' for k, v in QUANTITIES.items())}"
+        )
+        raise SuppleError(f"there is no quantity {written!r}; {hint}")
+    number, inside, part = parsed[2], parsed[3] or "", parsed[4] or ""
+    if number and word != "f":
+        raise SuppleError(f"the quantity {written!r}: {word} has no number; write {word}")
+    return QUANTITIES[word][1](core, written.strip(), number, inside, part)
+
+
+# Each kind -----------------------------------------------------------------------------------------------------------
+
+
+def _frequency(core: Core, name: str, number: str, inside: str, part: str) -> Quantity:
+    most = len(core.structure.linear.independent)
+    _no(name, inside, part)
+    k = int(number) if number else 1
+    if not 1 <= k <= most:
+        raise SuppleError(f"{core.robot.name} has modes 1 to {most}, not {name}")
+
+    def of(core: Core, answers: Answers, p: Array) -> Array:
+        squares = answers["squares"][:, k - 1]
+        made: Array = np.sign(squares) * np.sqrt(np.abs(squares)) / (2 * np.pi)
+        return made
+
+    return Quantity(name, "Hz", f"natural frequency {k}", LINEAR, frozenset(), k, of)
+
+
+def _stiffness(core: Core, name: str, number: str, inside: str, part: str) -> Quantity:
+    point = _point(core, inside)
+    used = in_plane(core.model)
+    if part and (part not in MOVED or MOVED.index(part) not in used):
+        raise SuppleError(f"the quantity {name!r}: a point has {', '.join(MOVED[k] for k in used)}, not {part!r}")
+    row = 6 * list(core.model.mechanism.points).index(point)
+    unit = "N m/rad" if part.startswith("r") else "N/m"
+
+    def of(core: Core, answers: Answers, p: Array) -> Array:
+        C = compliance(answers, row)
+        if part:
+            along = MOVED.index(part)
+            return 1.0 / C[:, along, along]
+        moved = [k for k in used if k < 3]
+        return 1.0 / _largest(C[:, moved][:, :, moved])
+
+    about = f"stiffness of {point} along {part}" if part else f"least stiffness of {point} in any direction"
+    return Quantity(name, unit, about, LINEAR, frozenset({"points", "T", "K"}), 0, of)
+
+
+def _largest(C: Array) -> Array:
+    good = np.isfinite(C).all(axis=(1, 2))
+    made = np.full(len(C), np.nan)
+    made[good] = np.linalg.eigvalsh(0.5 * (C[good] + np.swapaxes(C[good], 1, 2)))[:, -1]
+    return made
+
+
+def compliance(answers: Answers, row: int) -> Array:
+    """(n, 6, 6) compliance of the point whose twist begins at this row of `points`."""
+    A = answers["points"][:, row : row + 6] @ answers["T"]
+    good = np.isfinite(A).all(axis=(1, 2)) & np.isfinite(answers["K"]).all(axis=(1, 2))
+    made = np.full((len(A), 6, 6), np.nan)
+    K = 0.5 * (answers["K"][good] + np.swapaxes(answers["K"][good], 1, 2))
+    made[good] = A[good] @ np.linalg.solve(K, np.swapaxes(A[good], 1, 2))
+    return made
+
+
+def _deflection(core: Core, name: str, number: str, inside: str, part: str) -> Quantity:
+    point = _point(core, inside)
+    k = list(core.model.mechanism.points).index(point)
+    if part and part not in MOVED[:3]:
+        raise SuppleError(f"the quantity {name!r}: a deflection has x, y, z, not {part!r}")
+
+    def of(core: Core, answers: Answers, p: Array) -> Array:
+        moved = answers["bent_places"][:, k] - answers["places"][:, k]
+        return moved[:, MOVED.index(part)] if part else np.linalg.norm(moved, axis=1)
+
+    about = f"deflection of {point} under weight and loads" + (f" along {part}" if part else "")
+    return Quantity(name, "m", about, EQUILIBRIA, frozenset({"places", "bent_places"}), 0, of, low_is_bad=False)
+
+
+def _place(core: Core, name: str, number: str, inside: str, part: str) -> Quantity:
+    point = _point(core, inside)
+    k, along = list(core.model.mechanism.points).index(point), MOVED[:3].index(part) if part in MOVED[:3] else -1
+    if along < 0:
+        raise SuppleError(f"the quantity {name!r}: write place({point}).x, .y or .z")
+
+    def of(core: Core, answers: Answers, p: Array) -> Array:
+        return answers["places"][:, k, along]
+
+    return Quantity(name, "m", f"place of {point} along {part}, undeformed", POSTURES, frozenset({"places"}), 0, of)
+
+
+def _torque(core: Core, name: str, number: str, inside: str, part: str) -> Quantity:
+    _no(name, "", part)
+    active = [core.model.names[i] for i in core.model.active]
+    if inside and inside not in active:
+        raise SuppleError(f"{core.robot.name} has no actuator {inside!r}; it has: {', '.join(active) or 'none'}")
+    units = {
+        core.model.mechanism.coordinates[i].unit for i in core.model.active if not inside or core.model.names[i] == inside
+    }
+
+    def of(core: Core, answers: Answers, p: Array) -> Array:
+        if inside:
+            return answers["tau"][:, active.index(inside)]
+        return np.abs(answers["tau"]).max(axis=1, initial=0.0) if len(active) else np.zeros(len(answers.status))
+
+    unit = "N m" if units == {"rad"} else "N" if units == {"m"} else "N, N m"
+    about = f"holding force of {inside}" if inside else "largest holding force of an actuator"
+    return Quantity(name, unit, about, EQUILIBRIA, frozenset({"tau"}), 0, of, low_is_bad=False)
+
+
+def _dexterity(core: Core, name: str, number: str, inside: str, part: str) -> Quantity:
+    _no(name, "", part)
+    point = _point(core, inside)
+    row = 6 * list(core.model.mechanism.points).index(point)
+    rows = [row + k for k in in_plane(core.model) if k < 3]
+
+    def of(core: Core, answers: Answers, p: Array) -> Array:
+        sizes = np.full((len(answers.status), min(len(rows), len(core.model.active))), np.nan)
+        moves = _driven(core, answers)
+        good = np.isfinite(moves).all(axis=(1, 2))
+        sizes[good] = np.linalg.svd(answers["straight_points"][good][:, rows] @ moves[good], compute_uv=False)
+        made: Array = sizes[:, -1] / sizes[:, 0]
+        return made
+
+    about = f"least over largest speed of {point} for unit speeds of the actuators"
+    return Quantity(name, "1", about, POSTURES, frozenset({"straight_points", "J"}), 0, of)
+
+
+def _driven(core: Core, answers: Answers) -> Array:
+    """(n, nv, actuators) motions of the undeformed robot for unit speeds of its actuators."""
+    active = list(core.model.active)
+    kinds = [c.kind for c in core.model.mechanism.coordinates]
+    follow = [i for i in range(core.model.nv) if kinds[i] not in ("active", "elastic")]
+    made = np.zeros((len(answers.status), core.model.nv, len(active)))
+    made[:, active, np.arange(len(active))] = 1.0
+    J = answers["J"]
+    good = np.isfinite(J).all(axis=(1, 2))
+    made[~good] = np.nan
+    if follow and J.shape[1]:
+        moves = made[good]
+        moves[:, follow] = -np.linalg.pinv(J[good][:, :, follow]) @ J[good][:, :, active]
+        made[good] = moves
+    return made
+
+
+def _mass(core: Core, name: str, number: str, inside: str, part: str) -> Quantity:
+    _no(name, inside, part)
+    total: Scalar = 0
+    for frame in core.parameters.mechanism.frames:
+        total = add(total, frame.body.mass)
+    f = interpret(function("mass", {"p": core.parameters.symbols}, {"mass": [total]}))
+
+    def of(core: Core, answers: Answers, p: Array) -> Array:
+        made: Array = np.broadcast_to(f(p=core.parameters.inputs(p))["mass"], (len(p), 1))[:, 0]
+        return made
+
+    return Quantity(name, "kg", "mass of all bodies", POSTURES, frozenset(), 0, of, low_is_bad=False)
+
+
+Make = Callable[[Core, str, str, str, str], Quantity]
+QUANTITIES: dict[str, tuple[str, Make]] = {
+    "f": ("f1, f2, ...: natural frequencies", _frequency),
+    "stiffness": ("least stiffness of a point; stiffness(POINT).x", _stiffness),
+    "deflection": ("of a point under weight and loads; deflection(POINT).z", _deflection),
+    "torque": ("largest holding force; torque(ACTUATOR)", _torque),
+    "dexterity": ("least over largest speed of a point", _dexterity),
+    "place": ("place(POINT).x", _place),
+    "mass": ("of all bodies", _mass),
+}
+
+
+def _point(core: Core, inside: str) -> str:
+    names = list(core.model.mechanism.points)
+    if inside in names:
+        return inside
+    if inside or len(names) != 1:
+        hint = f"as in stiffness({names[0]}); it has: {', '.join(names)}" if names else "it has none"
+        raise SuppleError(f"choose a point of {core.robot.name}, {hint}")
+    return names[0]
+
+
+def _no(name: str, inside: str, part: str) -> None:
+    if inside or part:
+        raise SuppleError(f"the quantity {name!r} takes no {'point' if inside else 'direction'}")
+
+
+def evaluated(
+    core: Core, quantities: Sequence[Quantity], poses: Array, p: Array | None, loads: Array | None, threads: int
+) -> tuple[Answers, list[Array]]:  # fmt: skip
+    """Answers to a batch of poses and the values (n,) of quantities."""
+    stage = max((q.stage for q in quantities), default=POSTURES)
+    wanted = frozenset().union(*(q.wanted for q in quantities))
+    answers = core.answer(
+        poses,
+        p,
+        loads=loads,
+        stage=stage,
+        modes=max((q.modes for q in quantities), default=0),
+        wanted=wanted,
+        threads=threads,
+    )
+    rows = np.array([core.robot.values]) if p is None else np.atleast_2d(p)
+    rows = np.broadcast_to(rows, (len(answers.status), rows.shape[1]))
+    return answers, [np.where(answers.answered, q.of(core, answers, rows), np.nan) for q in quantities]

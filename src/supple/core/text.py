@@ -1,0 +1,122 @@
+"""The C text of a robot's core: its Functions, the tables of their entries, and the algorithms of the headers beside it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+
+from supple.backends import c_source
+from supple.core.functions import Sparse
+from supple.core.structure import Structure, Way
+
+_LARGE = 20_000  # operations above which the compiler's time matters more than the last bit of speed
+_QUICKLY = '#if defined(__GNUC__) && !defined(__clang__)\n#pragma GCC push_options\n#pragma GCC optimize ("O1")\n#endif'
+_THOROUGHLY = "#if defined(__GNUC__) && !defined(__clang__)\n#pragma GCC pop_options\n#endif"
+_EXPORT = """#ifdef _WIN32
+#define SUPPLE_EXPORT __declspec(dllexport)
+#else
+#define SUPPLE_EXPORT __attribute__((visibility("default")))
+#endif"""
+
+
+@cache
+def _file(name: str) -> str:
+    return (Path(__file__).parent / f"{name}.h").read_text(encoding="ascii")
+
+
+def core_source(structure: Structure) -> str:
+    """The C text of a core."""
+    f = structure.functions
+    matrices = _matrices(structure)
+    bodies = [f.gaps, f.forces, f.servo, f.places, *(m.function for m in matrices.values())]
+    large = sum(x.operations for x in bodies) > _LARGE
+    return "\n".join([
+        c_source.header(), _EXPORT, *([_QUICKLY] if large else []), *(c_source.body(x) for x in bodies),
+        *([_THOROUGHLY] if large else []), *_sizes(structure), _file("lanes"), _file("workspace"), *_tables(structure),
+        *(_pattern(name, m) for name, m in matrices.items()), *(_entries(name, m) for name, m in matrices.items()),
+        _file("loops"), _way("CLOSING", structure.closing), _way("HELD", structure.held), _way("LINEAR", structure.linear),
+        _file("pencil"), _file("statics"), _file("answers"),
+    ])  # fmt: skip
+
+
+def _matrices(structure: Structure) -> dict[str, Sparse]:
+    """Pattern name -> matrix."""
+    f = structure.functions
+    return {
+        "OPENING": f.opening, "LOOPS": f.loops, "STIFFNESS": f.stiffness, "INERTIA": f.inertia, "DAMPING": f.damping,
+        "LOSS": f.loss, "POINTS": f.points,
+    }  # fmt: skip
+
+
+_ENTRIES = {  # pattern -> (C function, where its entries go)
+    "OPENING": ("open_entries", "J"), "LOOPS": ("loop_entries", "J"), "STIFFNESS": ("stiffness_entries", "K"),
+    "INERTIA": ("inertia_entries", "M"), "DAMPING": ("damping_entries", "D"), "LOSS": ("loss_entries", "D"),
+    "POINTS": ("point_entries", "D"),
+}  # fmt: skip
+_ARGUMENTS = {"q": "w->q", "p": "w->p", "lam": "w->lam", "w": "w->load", "direction": "w->direction"}
+
+
+def _sizes(structure: Structure) -> list[str]:
+    f, s = structure.functions, structure
+    ways = (s.closing, s.held, s.linear)
+    rows, free = max(len(w.rows) for w in ways), max(len(w.independent) for w in ways)
+    matrices = _matrices(s).values()
+    sizes = {
+        "N_Q": s.nq, "N_V": s.nv, "N_C": f.gaps.outputs["residual"].size, "N_P": f.servo.inputs["p"].size,
+        "N_W": f.forces.inputs["w"].size, "N_GIVEN": len(s.given), "N_ACTIVE": len(s.active), "N_BALLS": len(s.balls),
+        "N_ALIGNED": f.gaps.outputs["alignment"].size, "MOST_ROWS": max(1, rows), "MOST_FREE": max(1, free),
+        "N_COLUMN": max(1, f.places.outputs["position"].size, *(m.function.outputs["column"].size for m in matrices)),
+        "MOST_J": max(1, len(f.opening.rows), len(f.loops.rows)), "MOST_K": max(1, len(f.stiffness.rows)),
+        "MOST_M": max(1, len(f.inertia.rows)),
+        "MOST_D": max(1, len(f.damping.rows), len(f.loss.rows), len(f.points.rows)),
+        "INVERTED": int(not s.free), "FREE": int(s.free),
+    }  # fmt: skip
+    return [f"#define {name} {value}" for name, value in sizes.items()]
+
+
+def _tables(structure: Structure) -> list[str]:
+    s = structure
+    return [
+        _table("PLACE", s.places), _table("ELASTIC", s.elastic), _table("GIVEN", s.given), _table("ACTIVE", s.active),
+        _table("BALL_Q", [q for q, _ in s.balls]), _table("BALL_V", [v for _, v in s.balls]),
+    ]  # fmt: skip
+
+
+def _table(name: str, numbers: Sequence[int] | np.ndarray) -> str:
+    listed = ", ".join(str(int(x)) for x in numbers) or "0"
+    return f"static const short {name}[] = {{{listed}}};"
+
+
+def _pattern(name: str, matrix: Sparse) -> str:
+    begins = np.searchsorted(matrix.colours[matrix.columns], np.arange(matrix.rounds + 1))
+    listed = ", ".join(str(int(x)) for x in begins)
+    return "\n".join([
+        _table(f"{name}_ROW", matrix.rows), _table(f"{name}_COLUMN", matrix.columns),
+        _table(f"{name}_COLOUR", matrix.colours),
+        f"static const int {name}_BEGIN[] = {{{listed}}};",
+        f"static const Pattern {name} = {{{len(matrix.rows)}, {name}_ROW, {name}_COLUMN}};",
+    ])  # fmt: skip
+
+
+def _entries(name: str, matrix: Sparse) -> str:
+    """The C function that computes the entries of a matrix, one direction after the other."""
+    function, to = _ENTRIES[name]
+    arguments = ", ".join(_ARGUMENTS[key] for key in matrix.function.inputs)
+    return "\n".join([
+        f"static void {function}(Work *w)", "{", f"    for (int c = 0; c < {matrix.rounds}; c++) {{",
+        "        for (int j = 0; j < N_V; j++)",
+        f"            w->direction[j] = fill({name}_COLOUR[j] == c);",
+        f"        {c_source.signature(matrix.function).name}({arguments}, w->column);",
+        f"        for (int k = {name}_BEGIN[c]; k < {name}_BEGIN[c + 1]; k++)",
+        f"            w->{to}[k] = w->column[{name}_ROW[k]];", "    }", "}",
+    ])  # fmt: skip
+
+
+def _way(name: str, way: Way) -> str:
+    return "\n".join([
+        _table(f"{name}_ROWS", way.row_places), _table(f"{name}_COLUMNS", way.column_places),
+        f"static const Way {name} = {{{len(way.rows)}, {len(way.independent)}, {name}_ROWS, {name}_COLUMNS}};",
+    ])  # fmt: skip

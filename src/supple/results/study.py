@@ -1,0 +1,72 @@
+"""`Study`: numbers of a robot over many poses or designs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+Array = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Column:
+    """One number of every case: a coordinate or parameter that was chosen, or a quantity that was asked for."""
+
+    unit: str
+    values: Array
+    about: str = ""
+    low_is_bad: bool = True
+
+
+@dataclass(frozen=True)
+class Study:
+    """Cases (poses, designs or both) in rows, in the order of a grid of `shape` or of a list; not a number where the robot
+    cannot be. chosen: what differs between cases; quantities: what was asked of them."""
+
+    robot: str
+    kind: str  # map or sweep
+    shape: tuple[int, ...]
+    chosen: Mapping[str, Column]
+    quantities: Mapping[str, Column]
+    answered: npt.NDArray[np.bool_]
+    problems: Mapping[int, str] = field(default_factory=dict)  # case -> why there is no answer, where that is known
+    sensitivities: Mapping[str, Mapping[str, float]] = field(
+        default_factory=dict
+    )  # quantity -> parameter -> change, relative
+    notices: tuple[str, ...] = ()
+
+    def __repr__(self) -> str:
+        grid = " x ".join(map(str, self.shape))
+        return f"<{self.robot} {self.kind}: {grid} cases, {int(self.answered.sum())} answered, {', '.join(self.quantities)}>"
+
+    def worst(self, quantity: str) -> int | None:
+        """The case with the worst value of a quantity (the least, or for loads and deflections the largest)."""
+        column = self.quantities[quantity]
+        size = column.values if column.low_is_bad else -np.abs(column.values)
+        return None if np.isnan(size).all() else int(np.nanargmin(size))
+
+    def case(self, row: int) -> dict[str, float]:
+        """What was chosen in a case."""
+        return {name: float(column.values[row]) for name, column in self.chosen.items()}
+
+    def to_json(self) -> dict[str, Any]:
+        """For machines: cases column by column."""
+        worst = {name: self.worst(name) for name in self.quantities}
+        return {
+            "robot": self.robot,
+            "kind": self.kind,
+            "shape": list(self.shape),
+            "chosen": {k: {"unit": c.unit, "values": c.values.tolist()} for k, c in self.chosen.items()},
+            "quantities": {
+                k: {"unit": c.unit, "about": c.about, "values": c.values.tolist()} for k, c in self.quantities.items()
+            },
+            "answered": self.answered.tolist(),
+            "worst": {k: None if i is None else {"case": i, **self.case(i)} for k, i in worst.items()},
+            "problems": {str(k): text for k, text in self.problems.items()},
+            "sensitivities": {k: dict(v) for k, v in self.sensitivities.items()},
+            "notices": list(self.notices),
+        }
