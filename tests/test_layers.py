@@ -35,7 +35,7 @@ ROOMS = {
     "storage": {"errors", "results"},
     "analyses": {
         "errors", "results", "expr", "robot", "motion", "formulations", "backends", "model", "models", "machine",
-        "simulation", "generator", "storage", "measured", "measurements",
+        "simulation", "generator", "storage", "measured", "measurements", "core",
     },
     "views": {"results", "measurements", "errors"},
     "shown": {"errors", "results", "storage", "views"},
