@@ -119,33 +119,42 @@ def _from_responses(test: Test, content: Measured) -> Responses:
         raise SuppleError(
             f"{content.file}: holds no frequency responses (function type 4); name records: for time histories"
         )
-    x = functions[0].x
-    table: dict[tuple[int, int], Array] = {}
-    orders: dict[int, int] = {}
+    table, orders = _by_channel(test, functions, content.file)
     coherence = {(*_place(test, f, content.file)[:2],): f.y.real for f in content.of_kind(COHERENCE)}
-    for f in functions:
-        if len(f.x) != len(x) or np.abs(f.x - x).max() > 1e-4 * (x[1] - x[0]):
-            raise SuppleError(f"{content.file}:{f.first}: its frequencies differ from those of the first response")
-        o, i, sign = _place(test, f, content.file)
-        order = f.order if f.order is not None else test.outputs[o].order
-        if orders.setdefault(o, order) != order:
-            raise SuppleError(f"{content.file}:{f.first}: {test.outputs[o].name} is given as different quantities")
-        if (o, i) in table:
-            raise SuppleError(f"{content.file}:{f.first}: the response of {test.outputs[o].name} is given twice")
-        table[o, i] = sign * f.y
     outs, ins = sorted({o for o, _ in table}), sorted({i for _, i in table})
     missing = next(((o, i) for o in outs for i in ins if (o, i) not in table), None)
     if missing is not None:
         lost = f"{test.outputs[missing[0]].name} to {test.inputs[missing[1]].name}"
         raise SuppleError(f"{content.file}: the response of {lost} is missing")
-    values = np.array([[table[o, i] for i in ins] for o in outs]).transpose(2, 0, 1)
-    known = None
-    if coherence and all((o, i) in coherence for o in outs for i in ins):
-        known = np.array([[coherence[o, i] for i in ins] for o in outs]).transpose(2, 0, 1)
+    known = all((o, i) in coherence for o in outs for i in ins)
     return Responses(
-        x, values.astype(complex), tuple(test.outputs[o].name for o in outs), tuple(test.inputs[i].name for i in ins),
-        tuple(orders[o] for o in outs), known,
+        functions[0].x, _stacked(table, outs, ins).astype(complex), tuple(test.outputs[o].name for o in outs),
+        tuple(test.inputs[i].name for i in ins), tuple(orders[o] for o in outs),
+        _stacked(coherence, outs, ins) if known else None,
     )  # fmt: skip
+
+
+def _by_channel(test: Test, functions: list[Function58], file: str) -> tuple[dict[tuple[int, int], Array], dict[int, int]]:
+    """Responses by (output, input), and per output how often displacement is differentiated."""
+    x = functions[0].x
+    table: dict[tuple[int, int], Array] = {}
+    orders: dict[int, int] = {}
+    for f in functions:
+        if len(f.x) != len(x) or np.abs(f.x - x).max() > 1e-4 * (x[1] - x[0]):
+            raise SuppleError(f"{file}:{f.first}: its frequencies differ from those of the first response")
+        o, i, sign = _place(test, f, file)
+        order = f.order if f.order is not None else test.outputs[o].order
+        if orders.setdefault(o, order) != order:
+            raise SuppleError(f"{file}:{f.first}: {test.outputs[o].name} is given as different quantities")
+        if (o, i) in table:
+            raise SuppleError(f"{file}:{f.first}: the response of {test.outputs[o].name} is given twice")
+        table[o, i] = sign * f.y
+    return table, orders
+
+
+def _stacked(table: dict[tuple[int, int], Array], outs: list[int], ins: list[int]) -> Array:
+    """(lines, outputs, inputs) of a table of columns."""
+    return np.array([[table[o, i] for i in ins] for o in outs]).transpose(2, 0, 1)
 
 
 def _place(test: Test, f: Function58, file: str) -> tuple[int, int, int]:
@@ -163,30 +172,30 @@ def _from_records(test: Test, content: Measured) -> Responses:
     records = content.of_kind(TIME)
     if not any(f.force for f in records):
         raise SuppleError(f"{content.file}: holds no record of a force (data type 13) beside its time histories")
-    written = test.written.record
-    parts: list[Responses] = []
-    for i, exciter in enumerate(test.inputs):
-        cases = sorted({f.case for f in records if f.force and _matched(f.node, f.direction, (exciter,)) is not None})
-        blows, present = [], None
-        for case in cases:
-            own = [f for f in records if f.case == case]
-            force = next(f for f in own if f.force and _matched(f.node, f.direction, (exciter,)) is not None)
-            found, names, step = _blow(test, own, force, content.file)
-            if present is not None and names != present:
-                raise SuppleError(f"{content.file}: blow {case} has other sensors than blow {cases[0]}")
-            present = names
-            blows.append(Blow(_matched(force.node, force.direction, (exciter,))[1] * force.y, found, f"blow {case}"))  # type: ignore[index]
-        if not blows or present is None:
-            continue
-        scale = None if written.full_scale is None else float(written.full_scale)
-        how = Processing(step, float(written.force_window), float(written.exponential), written.estimator, scale)
-        outs = [test.outputs[k] for k in present]
-        parts.append(
-            responses_of(blows, how, tuple(c.name for c in outs), test.inputs[i].name, tuple(c.order for c in outs))
-        )
+    parts = [part for exciter in test.inputs if (part := _of_exciter(test, records, exciter, content.file)) is not None]
     if not parts:
         raise SuppleError(f"{content.file}: no force record stands at the node of an exciter of {test.file}")
     return joined(parts)
+
+
+def _of_exciter(test: Test, records: list[Function58], exciter: Channel, file: str) -> Responses | None:
+    """Responses to the blows of an exciter; None if it has none."""
+    forces = [(f, found[1]) for f in records if f.force and (found := _matched(f.node, f.direction, (exciter,)))]
+    if not forces:
+        return None
+    blows, present, step = [], None, 0.0
+    for force, sign in sorted(forces, key=lambda pair: pair[0].case):
+        own = [f for f in records if f.case == force.case]
+        found, names, step = _blow(test, own, force, file)
+        if present is not None and names != present:
+            raise SuppleError(f"{file}: blow {force.case} has other sensors than the blows before it")
+        present = names
+        blows.append(Blow(sign * force.y, found, f"blow {force.case}"))
+    written = test.written.record
+    scale = None if written.full_scale is None else float(written.full_scale)
+    how = Processing(step, float(written.force_window), float(written.exponential), written.estimator, scale)
+    outs = [test.outputs[k] for k in present or []]
+    return responses_of(blows, how, tuple(c.name for c in outs), exciter.name, tuple(c.order for c in outs))
 
 
 def _blow(test: Test, own: list[Function58], force: Function58, file: str) -> tuple[Array, list[int], float]:
