@@ -180,7 +180,7 @@ def _from_records(test: Test, content: Measured) -> Responses:
 
 def _of_exciter(test: Test, records: list[Function58], exciter: Channel, file: str) -> Responses | None:
     """Responses to the blows of an exciter; None if it has none."""
-    forces = [(f, found[1]) for f in records if f.force and (found := _matched(f.node, f.direction, (exciter,)))]
+    forces = [(f, place[1]) for f in records if f.force and (place := _matched(f.node, f.direction, (exciter,)))]
     if not forces:
         return None
     blows, present, step = [], None, 0.0
