@@ -1,0 +1,69 @@
+"""The compiled core against the interpreted Model, which shares the equations and nothing that computes with them: Newton's
+method, elimination of loops, projections, eigen-solver and lanes are the core's own."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy.linalg import eigh
+
+from supple.core.core import Answers, Core
+from supple.machine import Machine
+from supple.model.closing import values
+from supple.model.equilibrium import equilibrium, linearise
+from supple.model.posture import posture
+
+RNG = np.random.default_rng(5)
+EVERYTHING = ("M", "K", "D", "H", "T", "tau", "shapes", "points", "places", "bent_places", "lam")
+CASES = {  # robot -> parameters that stay free
+    "dualemps": ("E", "gravity", "zz14"),
+    "five_bar_elastic": ("base", "crank", "coupler", "k", "tool"),
+}
+
+
+@cache
+def core(name: str) -> Core:
+    robot = Machine.read(name, {"gravity": "9.81"} if name == "dualemps" else {}).keeping(CASES[name])
+    model = robot.model()
+    return Core(robot, [model.names[i] for i in model.active])
+
+
+@cache
+def asked(name: str) -> tuple[Any, Any, Answers]:
+    """Random poses of random designs, and what the core answers."""
+    own = core(name)
+    now = dict(zip(own.model.names, values(own.model, own.home), strict=True))
+    poses = np.array([now[n] for n in own.names]) + RNG.uniform(-0.12, 0.12, (11, len(own.names)))
+    p = np.array(own.robot.values) * RNG.uniform(0.95, 1.1, (11, len(own.robot.keep)))
+    return poses, p, own.answer(poses, p, modes=4, wanted=EVERYTHING)
+
+
+def near(found: Any, wanted: Any, part: float = 1e-9) -> bool:
+    wanted = np.asarray(wanted)
+    return bool(np.abs(np.asarray(found) - wanted).max(initial=0.0) <= part * max(np.abs(wanted).max(initial=0.0), 1e-12))
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_random_poses_of_random_designs_equal_the_interpreted_model(name: str) -> None:
+    own, (poses, p, answers) = core(name), asked(name)
+    assert answers.answered.all()
+    for k in (0, 4, 10):
+        model = own.robot.changed(dict(zip(own.robot.keep, p[k].tolist(), strict=True))).model()
+        rest = equilibrium(model, posture(model, dict(zip(own.names, poses[k].tolist(), strict=True))))
+        assert near(answers["q"][k], rest.q)
+        assert near(answers["tau"][k], rest.tau)
+        assert near(answers["bent_places"][k], model.call("points", q=rest.q)["position"])
+        linear = linearise(model, rest)
+        back = np.linalg.pinv(answers["T"][k]) @ linear.Z  # the same motions in other coordinates
+        assert near(answers["T"][k] @ back, linear.Z)
+        for key in ("M", "K", "D", "H"):
+            assert near(back.T @ answers[key][k] @ back, getattr(linear, key)), key
+        mu, _ = eigh(linear.M, 0.5 * (linear.K + linear.K.T))
+        found = answers["squares"][k]
+        assert near(found * mu[::-1][: len(found)], 1.0)
+        shapes = answers["shapes"][k]
+        assert near(shapes.T @ linear.M_tree @ shapes, np.eye(len(found)), 1e-8)
+        assert near(shapes.T @ linear.K_tree @ shapes, np.diag(found), 1e-8)
