@@ -25,7 +25,7 @@ ROOMS = {
     "model": {"backends", "expr", "formulations", "robot", "motion", "errors"},
     "models": {"errors", "expr", "robot", "formulations"},
     "machine": {"errors", "expr", "robot", "motion", "formulations", "model"},
-    "core": {"errors", "results", "expr", "robot", "formulations", "backends", "model", "machine"},
+    "core": {"errors", "expr", "robot", "formulations", "backends", "model", "machine"},
     "simulation": {
         "errors", "results", "expr", "robot", "motion", "formulations", "backends", "model", "models", "machine",
     },
@@ -33,9 +33,10 @@ ROOMS = {
     "generator": {"fmu_parts", "expr", "robot", "formulations", "models", "backends", "machine"},
     "measured": {"errors", "measurements", "expr", "robot", "motion", "backends", "model", "machine"},
     "storage": {"errors", "results"},
+    "studies": {"errors", "results", "robot", "model", "machine", "core", "storage"},
     "analyses": {
         "errors", "results", "expr", "robot", "motion", "formulations", "backends", "model", "models", "machine",
-        "simulation", "generator", "storage", "measured", "measurements", "core",
+        "simulation", "generator", "storage", "measured", "measurements", "studies",
     },
     "views": {"results", "measurements", "errors"},
     "shown": {"errors", "results", "storage", "views"},

@@ -30,6 +30,7 @@ if TYPE_CHECKING:  # what only some calls need is loaded when they are made
         ModesShown,
         SimulationShown,
         StiffnessShown,
+        StudyShown,
     )
 
 Report = Callable[["Stage"], None]
@@ -211,6 +212,43 @@ class Robot(Machine):
             loads=loads, assembly=assembly,
         )  # fmt: skip
         return shown(made, LinearShown)
+
+    def map(
+        self,
+        over: Mapping[str, str | Sequence[float]] | None = None,
+        of: str | Sequence[str] = ("f1",),
+        at: At | None = None,
+        *,
+        poses: str | Path | None = None,
+        along: str | None = None,
+        samples: int = 201,
+        free: bool = False,
+        loads: Mapping[str, Sequence[float]] | None = None,
+        assembly: str | None = None,
+        workers: int | None = None,
+        dask: str | None = None,
+        output: str | Path | None = None,
+        resume: bool = False,
+        progress: Callable[[float], None] | None = None,
+    ) -> StudyShown:
+        """Quantities (f1, f2 ..., stiffness, deflection, torque, dexterity, place, mass) over the workspace.
+
+        over: coordinate -> values, or text as in '-0.2:0.2:41'; or poses: a table (.csv) with their names in its first row;
+        or along: a motion of the robot file, at so many samples. at: what stays the same; free, loads, assembly: as of
+        `modes`. workers: processes (None: one for every processor); dask: 'local' or the address of a cluster; output: a
+        file (.nc, .csv, .mat), with the parts done beside it, from which `resume` goes on.
+
+        >>> supple.Robot("dualemps").map({"q11": [0.0, 0.05]}, "f1,f2", {"q21": "50 mm"})
+        <dualemps map: 2 cases, 2 answered, f1, f2>
+        """
+        from supple.analyses.map import map
+        from supple.shown import StudyShown, shown
+
+        made = map(
+            self, over, _names(of), at, poses=poses, along=along, samples=samples, free=free, loads=loads,
+            assembly=assembly, workers=workers, dask=dask, output=output, resume=resume, progress=progress,
+        )  # fmt: skip
+        return shown(made, StudyShown)
 
     def simulate(
         self,

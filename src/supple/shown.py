@@ -9,12 +9,16 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from supple import results
 from supple.errors import SuppleError
+from supple.results.study import Study
 from supple.storage import dataset, frf_dataset, modes_dataset, save, save_frf, save_linear
+from supple.storage.studies import save_study, study_dataset
 from supple.views.bode import bode_figure
 from supple.views.comparison import comparison_figure, comparison_page
 from supple.views.figures import Figure, written
 from supple.views.mode_picture import MOVING, draw_mode, mode_figure
 from supple.views.page import Page, html
+from supple.views.study_page import study_page
+from supple.views.study_plot import study_figure
 from supple.views.tables import (
     bodies_page,
     check_page,
@@ -172,6 +176,29 @@ class LinearShown(_Shown, results.LinearModel):
             self.A, self.B, self.C, self.D, states=list(self.states), inputs=list(self.inputs), outputs=list(self.outputs),
             name=self.robot,
         )  # fmt: skip
+
+
+class StudyShown(_Shown, Study):
+    """Numbers of a robot over many poses or designs: study.quantities["f1"].values."""
+
+    def _page(self) -> Page:
+        return study_page(self)
+
+    def plot(self, file: str | Path | None = None) -> Picture:
+        """Lines, maps, slices or a scatter of every quantity; `file` writes the picture too."""
+        made = Picture(study_figure(self))
+        if file is not None:
+            made.save(file)
+        return made
+
+    def to_xarray(self) -> xarray.Dataset:
+        """Quantities over the axes of the grid, or over cases, with units."""
+        return study_dataset(self)
+
+    def save(self, file: str | Path) -> Path:
+        """Write it to a .nc (netCDF), .csv or .mat file."""
+        save_study(self, Path(file))
+        return Path(file)
 
 
 class CountedShown(_Shown, results.Counted):

@@ -13,7 +13,7 @@ from difflib import get_close_matches
 import numpy as np
 
 from supple.backends.interpreter import interpret
-from supple.core.compiled import EQUILIBRIA, LINEAR, POSTURES
+from supple.core.compiled import EQUILIBRIA, LINEAR, POSTURES, Seeds
 from supple.core.core import Answers, Core
 from supple.errors import SuppleError
 from supple.expr.function import function
@@ -233,11 +233,12 @@ def _no(name: str, inside: str, part: str) -> None:
 
 
 def evaluated(
-    core: Core, quantities: Sequence[Quantity], poses: Array, p: Array | None, loads: Array | None, threads: int
+    core: Core, quantities: Sequence[Quantity], poses: Array, p: Array | None, loads: Array | None, threads: int, *,
+    seeds: Seeds | None = None, also: frozenset[str] = frozenset(),
 ) -> tuple[Answers, list[Array]]:  # fmt: skip
-    """Answers to a batch of poses and the values (n,) of quantities."""
+    """Answers to a batch of poses, with what else is wanted of them, and the values (n,) of quantities."""
     stage = max((q.stage for q in quantities), default=POSTURES)
-    wanted = frozenset().union(*(q.wanted for q in quantities))
+    wanted = also.union(*(q.wanted for q in quantities))
     answers = core.answer(
         poses,
         p,
@@ -246,6 +247,7 @@ def evaluated(
         modes=max((q.modes for q in quantities), default=0),
         wanted=wanted,
         threads=threads,
+        seeds=seeds,
     )
     rows = np.array([core.robot.values]) if p is None else np.atleast_2d(p)
     rows = np.broadcast_to(rows, (len(answers.status), rows.shape[1]))

@@ -34,9 +34,7 @@ class Study:
     quantities: Mapping[str, Column]
     answered: npt.NDArray[np.bool_]
     problems: Mapping[int, str] = field(default_factory=dict)  # case -> why there is no answer, where that is known
-    sensitivities: Mapping[str, Mapping[str, float]] = field(
-        default_factory=dict
-    )  # quantity -> parameter -> change, relative
+    regular: Array | None = None  # distance from a singularity of the loops; its sign changes where one is crossed
     notices: tuple[str, ...] = ()
 
     def __repr__(self) -> str:
@@ -53,6 +51,19 @@ class Study:
         """What was chosen in a case."""
         return {name: float(column.values[row]) for name, column in self.chosen.items()}
 
+    def singular(self) -> list[tuple[int, int]]:
+        """Pairs of neighbouring cases of a grid or a line between which a singularity of the loops is crossed."""
+        if self.regular is None:
+            return []
+        sign = np.sign(self.regular).reshape(self.shape)
+        rows = np.arange(sign.size).reshape(self.shape)
+        found: list[tuple[int, int]] = []
+        for axis in range(sign.ndim):
+            here, there = (np.moveaxis(x, axis, 0) for x in (sign, rows))
+            crossed = here[1:] * here[:-1] < 0
+            found += zip(there[:-1][crossed].tolist(), there[1:][crossed].tolist(), strict=True)
+        return found
+
     def to_json(self) -> dict[str, Any]:
         """For machines: cases column by column."""
         worst = {name: self.worst(name) for name in self.quantities}
@@ -67,6 +78,6 @@ class Study:
             "answered": self.answered.tolist(),
             "worst": {k: None if i is None else {"case": i, **self.case(i)} for k, i in worst.items()},
             "problems": {str(k): text for k, text in self.problems.items()},
-            "sensitivities": {k: dict(v) for k, v in self.sensitivities.items()},
+            "singular": self.singular(),
             "notices": list(self.notices),
         }

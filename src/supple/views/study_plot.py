@@ -61,6 +61,8 @@ def _lines(study: Study, drawn: list[str]) -> Figure:
         if worst is not None:
             axes.plot(x[worst], _scaled(study.quantities[name])[worst], "v", color="tab:red", markersize=6)
         axes.set_ylabel(_label(name, study.quantities[name]), fontsize=9)
+        for before, after in study.singular():
+            axes.axvline(0.5 * (x[before] + x[after]), color="tab:red", linewidth=1.0, linestyle="--")
         axes.grid(alpha=0.25)
         axes.tick_params(labelsize=8)
     panels[-1].set_xlabel(_label(first, study.chosen[first]), fontsize=9)
@@ -70,13 +72,15 @@ def _lines(study: Study, drawn: list[str]) -> Figure:
 
 def _title(study: Study) -> str:
     missing = int((~study.answered).sum())
-    return f"{study.robot}: {len(study.answered)} cases" + (f", {missing} out of reach (empty)" if missing else "")
+    said = f"{study.robot}: {len(study.answered)} cases" + (f", {missing} out of reach (empty)" if missing else "")
+    return said + (", red line: singular" if study.singular() else "")
 
 
 def _maps(study: Study, drawn: list[str], slices: list[tuple[int, ...]], titles: tuple[str, ...]) -> Figure:
     figure = new_figure(1.2 + 4.2 * len(slices), 3.7 * len(drawn) + 0.6)
     panels = figure.subplots(len(drawn), len(slices), squeeze=False)
     first, second = list(study.chosen)[:2]
+    crossed = bool(study.singular())
     for row, name in zip(panels, drawn, strict=True):
         grid = _scaled(study.quantities[name]).reshape(study.shape)
         finite = grid[np.isfinite(grid)]
@@ -85,6 +89,8 @@ def _maps(study: Study, drawn: list[str], slices: list[tuple[int, ...]], titles:
         for axes, index, title in zip(row, slices, titles, strict=True):
             image = _one_map(axes, study, grid[(slice(None), slice(None), *index)], (first, second), low, high)
             _mark_worst(axes, study, name, index, (first, second))
+            if crossed:
+                _draw_singular(axes, study, index, (first, second))
             axes.set_title(title, fontsize=9)
         if image is not None:
             figure.colorbar(image, ax=list(row), label=_label(name, study.quantities[name]), shrink=0.9)
@@ -107,6 +113,15 @@ def _one_map(axes: Any, study: Study, grid: Any, names: tuple[str, str], low: fl
     axes.set_ylabel(_label(names[1], study.chosen[names[1]]), fontsize=9)
     axes.tick_params(labelsize=8)
     return image
+
+
+def _draw_singular(axes: Any, study: Study, index: tuple[int, ...], names: tuple[str, str]) -> None:
+    """A red line where the loops' Jacobian changes the sign of its determinant."""
+    x, y = (np.unique(_scaled(study.chosen[n])) for n in names)
+    regular: Any = study.regular
+    grid = regular.reshape(study.shape)[(slice(None), slice(None), *index)].T
+    if min(grid.shape) > 1 and np.nanmin(grid, initial=0.0) < 0 < np.nanmax(grid, initial=0.0):
+        axes.contour(x, y, grid, levels=[0.0], colors="tab:red", linewidths=1.4)
 
 
 def _mark_worst(axes: Any, study: Study, name: str, index: tuple[int, ...], names: tuple[str, str]) -> None:

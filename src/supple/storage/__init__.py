@@ -313,7 +313,7 @@ class Checkpoints:
         return state, samples, about["notes"]
 
     def there(self) -> bool:
-        return self.folder.is_dir() and any(self.folder.glob("state-*.npz"))
+        return self.folder.is_dir() and any(self.folder.glob("*.npz"))
 
     def remove(self) -> None:
         shutil.rmtree(self.folder, ignore_errors=True)

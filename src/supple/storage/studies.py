@@ -1,0 +1,122 @@
+"""Studies in files, and the parts of studies under way."""
+
+from __future__ import annotations
+
+import csv
+import json
+import re
+import shutil
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+from zipfile import BadZipFile
+
+import numpy as np
+
+from supple.errors import SuppleError
+from supple.results.study import Study
+from supple.storage import written_whole
+
+if TYPE_CHECKING:
+    import xarray
+
+
+def study_dataset(study: Study) -> xarray.Dataset:
+    """A study as an xarray Dataset: quantities over the axes of a grid, or over cases."""
+    import xarray
+
+    columns = list(study.chosen.items())
+    variables: dict[str, Any] = {}
+    coordinates: dict[str, Any] = {}
+    if len(study.shape) == len(columns):
+        dims = tuple(name for name, _ in columns)
+        for k, (name, column) in enumerate(columns):
+            line = np.moveaxis(column.values.reshape(study.shape), k, 0).reshape(study.shape[k], -1)[:, 0]
+            coordinates[name] = (name, line, {"units": column.unit, "long_name": column.about})
+    else:
+        dims = ("case",)
+        coordinates = {name: ("case", c.values, {"units": c.unit}) for name, c in columns}
+    shape = study.shape if len(dims) == len(study.shape) else (len(study.answered),)
+    for name, column in study.quantities.items():
+        variables[name] = (dims, column.values.reshape(shape), {"units": column.unit, "long_name": column.about})
+    variables["answered"] = (
+        dims,
+        study.answered.reshape(shape).astype(np.int8),
+        {"long_name": "1 where there is an answer"},
+    )
+    if study.regular is not None:
+        about = "distance from a singularity of the loops; its sign changes where one is crossed"
+        variables["regularity"] = (dims, study.regular.reshape(shape), {"units": "1", "long_name": about})
+    return xarray.Dataset(variables, coordinates, {"robot": study.robot, "kind": study.kind})
+
+
+def save_study(study: Study, path: Path) -> None:
+    """Write a study to a .nc, .csv or .mat file; the file appears whole or not at all."""
+    writers: dict[str, Callable[[Path], Any]] = {
+        ".nc": lambda file: study_dataset(study).to_netcdf(file, engine="h5netcdf"),
+        ".csv": lambda file: _csv(study, file),
+        ".mat": lambda file: _mat(study, file),
+    }
+    if path.suffix.lower() not in writers:
+        raise SuppleError(f"{path.name}: studies are written to .nc, .csv or .mat files")
+    written_whole(path, writers[path.suffix.lower()])
+
+
+def _csv(study: Study, file: Path) -> None:
+    columns = [*study.chosen.items(), *study.quantities.items()]
+    with file.open("w", newline="", encoding="utf-8") as stream:
+        writer = csv.writer(stream)
+        writer.writerow([f"{name} ({c.unit})" for name, c in columns])
+        for row in zip(*(c.values for _, c in columns), strict=True):
+            writer.writerow(["" if np.isnan(x) else repr(float(x)) for x in row])
+
+
+def _mat(study: Study, file: Path) -> None:
+    from scipy.io import savemat
+
+    def tidy(names: Mapping[str, Any]) -> dict[str, str]:
+        return {name: re.sub(r"\W+", "_", name).strip("_")[:60] for name in names}
+
+    content: dict[str, Any] = {"shape": np.array(study.shape), "answered": study.answered}
+    for group, columns in (("chosen", study.chosen), ("quantities", study.quantities)):
+        names = tidy(columns)
+        content[group] = {names[name]: c.values[:, None] for name, c in columns.items()}
+        content[f"{group}_units"] = {names[name]: c.unit for name, c in columns.items()}
+    savemat(file, content, do_compression=True, long_field_names=True)
+
+
+class Parts:
+    """A folder beside the result that holds the parts of a study under way, each by the name of its content."""
+
+    def __init__(self, result: Path) -> None:
+        self.folder = result.with_name(result.name + ".part")
+
+    def keep(self, key: str, part: Mapping[str, Any]) -> None:
+        """Write a part; it is there whole or not at all."""
+        arrays = {k: np.asarray(x) for k, x in part.items() if k != "problems"}
+        words = np.array(json.dumps({str(k): text for k, text in part["problems"].items()}))
+        try:
+            written_whole(self._file(key), lambda file: np.savez(file, allow_pickle=False, problems=words, **arrays))
+        except SuppleError as problem:
+            raise SuppleError(
+                f"{problem}; parts kept before are still there: make room and go on with --resume"
+            ) from problem
+
+    def kept(self, key: str) -> dict[str, Any] | None:
+        """A part, or None if it is not there or not whole."""
+        try:
+            with np.load(self._file(key), allow_pickle=False) as content:
+                made: dict[str, Any] = {k: content[k] for k in content.files}
+                made["problems"] = {int(k): str(text) for k, text in json.loads(str(made["problems"])).items()}
+        except (OSError, ValueError, KeyError, EOFError, AttributeError, BadZipFile):
+            return None
+        return made if {"status", "values", "regular"} <= set(made) else None
+
+    def _file(self, key: str) -> Path:
+        return self.folder / f"{key}.npz"
+
+    def there(self) -> bool:
+        return self.folder.is_dir() and any(self.folder.glob("*.npz"))
+
+    def remove(self) -> None:
+        shutil.rmtree(self.folder, ignore_errors=True)

@@ -1,0 +1,190 @@
+"""`Question`: what is asked of every case of a study; and `Part`, the answers to some cases."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections import OrderedDict
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from supple.core.compiled import ANSWERED, EQUILIBRIA, Seeds
+from supple.core.core import Answers, Core
+from supple.core.quantities import Quantity, evaluated, quantity
+from supple.machine import Machine
+from supple.model.algebra import Array, one_thread, row_scaled
+
+_MOST = 4096  # cases of one part
+_BYTES = 64_000_000  # of what the core answers to one part
+_SCOUTS = 512  # cases that are answered first, to start the others from
+_CORES: OrderedDict[str, Core] = OrderedDict()  # of this process, by the fingerprint of their question
+_KEPT = 4
+_AROUND, _AMID, _AGAIN = 8, 6, 64  # neighbours that are looked at, that must have an answer, cases that are asked again
+
+
+@dataclass(frozen=True)
+class Cases:
+    """Poses (n, names) of designs p (n rows of values of the kept parameters; None: the robot's own)."""
+
+    poses: Array
+    p: Array | None = None
+
+    def __len__(self) -> int:
+        return len(self.poses)
+
+    def taken(self, rows: Any) -> Cases:
+        return Cases(self.poses[rows], None if self.p is None else self.p[rows])
+
+
+@dataclass(frozen=True)
+class Part:
+    """Answers to some cases: their status, the quantities (n, asked), how far they are from a singularity, and reasons."""
+
+    status: Array
+    values: Array
+    regular: Array
+    problems: Mapping[int, str] = field(default_factory=dict)
+
+    @property
+    def answered(self) -> Any:
+        return self.status == ANSWERED
+
+
+@dataclass(frozen=True, eq=False)
+class Question:
+    """Quantities asked of a robot whose poses are given by some coordinates, under wrenches at its points."""
+
+    robot: Machine
+    names: tuple[str, ...]
+    asked: tuple[str, ...]
+    wrenches: Array
+    free: bool = False
+    assembly: str | None = None
+    seeds: Seeds | None = None
+
+    def __getstate__(self) -> dict[str, Any]:
+        """What other processes need: the robot as it was read, without what was derived from it here."""
+        plain = Machine(self.robot.source, dict(self.robot.settings), self.robot.keep)
+        fields = ("names", "asked", "wrenches", "free", "assembly", "seeds")
+        return {"robot": plain, **{k: getattr(self, k) for k in fields}, "fingerprint": self.fingerprint}
+
+    @cached_property
+    def core(self) -> Core:
+        return Core(self.robot, self.names, free=self.free, assembly=self.assembly)
+
+    @cached_property
+    def quantities(self) -> list[Quantity]:
+        return [quantity(self.core, text) for text in self.asked]
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """What must be the same for answers to be the same to the last bit."""
+        source = self.robot.source
+        about = [
+            version("supple"), Path(str(self.core.compiled.library._name)).name, source.sha256,
+            {k: str(v) for k, v in self.robot.settings.items()}, self.robot.keep, self.names, self.asked, self.free,
+            self.assembly,
+        ]  # fmt: skip
+        made = hashlib.sha256(json.dumps(about).encode())
+        for table in (self.wrenches, self.core.home, *(self.seeds or ())):
+            made.update(np.ascontiguousarray(table).tobytes())
+        return made.hexdigest()
+
+    @cached_property
+    def size(self) -> int:
+        """How many cases make a part: as many as keep the answers in memory, and never a matter of who works on them."""
+        names = self._needed | frozenset(x for q in self.quantities for x in q.wanted)
+        shapes = self.core.compiled.shapes(max((q.modes for q in self.quantities), default=0))
+        bytes_each = 8 * sum(int(np.prod(shape)) for name, shape in shapes.items() if name in names)
+        bytes_each += 8 * self.core.structure.nv * len(self.core.structure.linear.independent) * ("T" in names)
+        return max(64, min(_MOST, 1 << int(np.log2(max(1.0, _BYTES / bytes_each)))))
+
+    _needed = frozenset({"posture", "q", "lam", "J"})
+
+    def scouted(self, cases: Cases, threads: int) -> Question:
+        """The same question, to be answered from known cases that are spread over all of them."""
+        if len(cases) <= self.size:
+            return self
+        order = np.argsort(np.modf(np.arange(len(cases)) * 0.6180339887498949)[0], kind="stable")
+        rows = np.sort(order[:_SCOUTS])
+        some = cases.taken(rows)
+        answers = self.core.answer(some.poses, some.p, loads=self.wrenches, stage=EQUILIBRIA, threads=threads)
+        return replace(self, seeds=_seeds(self.core, answers, some))
+
+    @one_thread
+    def part(self, cases: Cases, threads: int = 1) -> Part:
+        """The Part of some cases, the same to the last bit wherever and by how many threads it is computed."""
+        made = self._looked(cases, threads)
+        for rows in _holes(cases, made.answered):
+            again = self._looked(cases.taken(rows), threads)
+            made.status[rows], made.values[rows], made.regular[rows] = again.status, again.values, again.regular
+        return made
+
+    def _looked(self, cases: Cases, threads: int) -> Part:
+        answers, found = evaluated(
+            self.core, self.quantities, cases.poses, cases.p, self.wrenches, threads, seeds=self.seeds, also=frozenset({"J"})
+        )  # fmt: skip
+        values = np.column_stack(found) if found else np.zeros((len(cases), 0))
+        return Part(answers.status, values, _regular(self.core, answers), dict(answers.problems))
+
+
+def _holes(cases: Cases, answered: Any) -> list[Any]:
+    """Cases without an answer amid cases that have one, a few at a time: asked alone, the Model takes what C leaves."""
+    from scipy.spatial import cKDTree  # takes longer to import than many answers
+
+    left = np.flatnonzero(~answered)
+    if not len(left) or len(cases) <= _AROUND or len(left) == len(cases):
+        return []
+    table = cases.poses if cases.p is None else np.concatenate([cases.poses, cases.p], axis=1)
+    spread = np.ptp(table, axis=0)
+    where = table / np.where(spread > 0, spread, 1.0)
+    nearest = cKDTree(where).query(where[left], k=_AROUND + 1)[1]
+    amid = left[answered[nearest].sum(axis=1) >= _AMID][:_AGAIN]
+    return [amid[k : k + 16] for k in range(0, len(amid), 16)]
+
+
+def _seeds(core: Core, answers: Answers, cases: Cases) -> Seeds | None:
+    good = np.flatnonzero(answers.answered)
+    if not len(good):
+        return None
+    values = np.array([core.robot.values]) if cases.p is None else cases.p[good]
+    p = core.parameters.inputs(values)
+    posture, shift = answers["posture"][good], np.nan_to_num(answers["q"][good] - answers["posture"][good])
+    for q, _ in core.structure.balls:
+        shift[:, q : q + 4] = 0.0
+    known = (posture, np.broadcast_to(p, (len(good), p.shape[1])), shift, answers["lam"][good])
+    return Seeds(*(np.concatenate(pair) for pair in zip(core.home_seed, known, strict=True)))
+
+
+def _regular(core: Core, answers: Answers) -> Array:
+    """How far from losing hold of the platform with locked actuators: the least singular value of the loops' Jacobian by
+    what follows the actuators, rows of unit length; with the sign of its determinant, which changes where it is crossed."""
+    kinds = [c.kind for c in core.model.mechanism.coordinates]
+    follow = [i for i, kind in enumerate(kinds) if kind not in ("active", "elastic")]
+    made = np.full(len(answers.status), np.nan)
+    J = answers["J"]
+    good = np.flatnonzero(answers.answered & np.isfinite(J).all(axis=(1, 2)))
+    if not len(good) or not follow or J.shape[1] < len(follow):
+        return made
+    own = np.array([row_scaled(x) for x in J[good][:, :, follow]])
+    made[good] = np.linalg.svd(own, compute_uv=False)[:, -1]
+    if own.shape[1] == own.shape[2]:
+        made[good] *= np.linalg.slogdet(own)[0]
+    return made
+
+
+def part_elsewhere(question: Question, cases: Cases) -> Part:
+    """The Part of some cases in a process that may know the question's core already."""
+    key = question.fingerprint
+    if key not in _CORES:
+        _CORES[key] = question.core
+        while len(_CORES) > _KEPT:
+            _CORES.popitem(last=False)
+    question.__dict__["core"] = _CORES[key]
+    return question.part(cases)

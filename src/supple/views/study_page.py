@@ -1,0 +1,46 @@
+"""Studies as tables."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from supple.results.study import Column, Study
+from supple.views.page import Line, Page, Sheet
+from supple.views.study_plot import shown_unit
+
+_REASONS = 3
+
+
+def study_page(study: Study) -> Page:
+    """Range and worst case of every quantity, and what is out of reach."""
+    rows = [_row(study, name, column) for name, column in study.quantities.items()]
+    answered = int(study.answered.sum())
+    grid = " x ".join(str(n) for n in study.shape)
+    said = f"{study.robot}: {grid} {'poses' if study.kind == 'map' else 'cases'}"
+    said += f", {answered} answered" if answered < len(study.answered) else ""
+    made: list[Line | Sheet] = [Sheet(("what", "least", "median", "largest", "unit", "worst at"), rows, said)]
+    crossed = study.singular()
+    if crossed:
+        first = _where(study, crossed[0][0])
+        made.append(Line(f"singularities are crossed between {len(crossed)} pairs of neighbours, the first beside {first}"))
+    for text in list(dict.fromkeys(study.problems.values()))[:_REASONS]:
+        made.append(Line(text, faint=" (no answer)"))
+    return made
+
+
+def _row(study: Study, name: str, column: Column) -> tuple[str, ...]:
+    unit, scale = shown_unit(column.unit)
+    finite = column.values[np.isfinite(column.values)] * scale
+    if not len(finite):
+        return (name, "-", "-", "-", unit, "no answers")
+    worst = study.worst(name)
+    numbers = (f"{x:.5g}" for x in (finite.min(), np.median(finite), finite.max()))
+    return (name, *numbers, unit if unit != "1" else "", "-" if worst is None else _where(study, worst))
+
+
+def _where(study: Study, row: int) -> str:
+    found = []
+    for name, value in study.case(row).items():
+        unit, scale = shown_unit(study.chosen[name].unit)
+        found.append(f"{name} = {value * scale:.5g} {unit}".strip())
+    return ", ".join(found)

@@ -1,0 +1,201 @@
+"""Maps: against modes and geometry, in files, interrupted and resumed, in processes that die."""
+
+from __future__ import annotations
+
+import json
+import multiprocessing
+import os
+import signal
+from pathlib import Path
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+import supple
+from supple.cli.main import main
+from supple.results.study import Study
+from supple.storage import studies as stored
+from supple.studies import question as asking
+from supple.studies.question import Question
+
+GRID = {"x": "-0.25:0.25:21", "y": [-0.2, -0.05, 0.1, 0.2375]}
+
+
+@pytest.fixture(scope="module")
+def workspace() -> supple.Robot:
+    return supple.Robot("3rrr")
+
+
+def said(*words: str) -> tuple[int, str]:
+    found = CliRunner().invoke(main, ["map", *words])
+    return found.exit_code, found.stdout + found.stderr
+
+
+def values(study: Study, name: str = "f1") -> np.ndarray:
+    return study.quantities[name].values
+
+
+def test_cells_are_empty_where_the_legs_do_not_reach(workspace: supple.Robot) -> None:
+    """Reached where every wrist of a platform that may turn is within both arms' lengths: by geometry, at r = 0."""
+    study = workspace.map(GRID, "f1,place(tool).x,mass", {"r": 0.0})
+    x, y = (study.chosen[n].values for n in "xy")
+    turn = 2 * np.pi * np.arange(3) / 3
+    legs = np.hypot(x[:, None] - 0.3 * np.cos(turn), y[:, None] - 0.3 * np.sin(turn))
+    within = (legs < 0.5).all(axis=1)
+    assert (within == study.answered).all() and 20 < within.sum() < len(within)
+    assert np.isnan(values(study)[~within]).all()
+    np.testing.assert_allclose(values(study, "place(tool).x")[within], x[within], atol=1e-10)
+    for row in np.flatnonzero(within)[::9]:
+        own = workspace.modes({"x": x[row], "y": y[row], "r": 0.0}, count=1).frequencies_hz[0]
+        assert values(study)[row] == pytest.approx(own, rel=1e-9)
+    assert study.worst("f1") == np.nanargmin(values(study))
+
+
+def test_a_pose_with_a_poor_pivot_is_no_hole(workspace: supple.Robot) -> None:
+    study = workspace.map({"x": np.linspace(-0.25, 0.25, 61)[15:22], "y": np.linspace(-0.25, 0.25, 61)[50:57]}, "f1")
+    assert study.answered.all()
+    own = workspace.modes({"x": -0.1, "y": 0.2}, count=1).frequencies_hz[0]
+    assert values(study).reshape(7, 7)[3, 4] == pytest.approx(own, rel=1e-9)
+
+
+def test_singularities_are_where_the_platform_comes_loose(workspace: supple.Robot) -> None:
+    """The platform turning in the middle: singular where the lines of the three forearms meet in it, by geometry."""
+    study = workspace.map({"r": "-100 deg:100 deg:81"}, "f1,dexterity", {"x": 0.0, "y": 0.0})
+    r = study.chosen["r"].values
+    wrist = 0.1 * np.exp(1j * r) - 0.4
+    half = abs(wrist) / 2
+    elbow = 0.4 + wrist / abs(wrist) * (half - 1j * np.sqrt(0.25**2 - half**2))  # the side of the first assembly mode
+    past = np.sign((elbow.conj() * (elbow - wrist - 0.4)).imag)
+    assert study.answered.all()
+    assert [k for k, _ in study.singular()] == np.flatnonzero(np.diff(past)).tolist() and (np.diff(past) != 0).sum() == 1
+
+
+def test_tables_and_motions_are_poses_too(workspace: supple.Robot, tmp_path: Path) -> None:
+    (tmp_path / "poses.csv").write_text("x (mm),y [m],r (deg)\n50,0.1,0\n-20,0,5\n900,0,0\n")
+    study = workspace.map(poses=tmp_path / "poses.csv")
+    own = [workspace.modes(at, count=1).frequencies_hz[0] for at in ({"x": 0.05, "y": 0.1}, {"x": -0.02, "r": "5 deg"})]
+    np.testing.assert_allclose(values(study)[:2], own, rtol=1e-9)
+    assert np.isnan(values(study)[2]) and "cannot" in study.problems[2]
+    circle = workspace.map(along="circle", samples=5, of="place(tool).x,place(tool).y")
+    np.testing.assert_allclose(np.hypot(*(values(circle, f"place(tool).{n}") for n in "xy"))[1:-1], 0.05, atol=1e-6)
+    assert list(circle.chosen) == ["time", "leg1/q1", "leg2/q1", "leg3/q1"]
+
+
+def test_studies_in_files(workspace: supple.Robot, tmp_path: Path) -> None:
+    import xarray
+    from scipy.io import loadmat
+
+    study = workspace.map({"x": [0.0, 0.1], "y": [0.0, 0.1, 0.4]}, "f1,stiffness(tool).x")
+    for name in ("a.nc", "a.csv", "a.mat", "a.png"):
+        (study.plot if name.endswith("png") else study.save)(tmp_path / name)
+    with xarray.open_dataset(tmp_path / "a.nc", engine="h5netcdf") as found:
+        assert found["f1"].dims == ("x", "y") and found["f1"].attrs["units"] == "Hz"
+        np.testing.assert_array_equal(found["f1"].values.ravel(), values(study))
+    rows = (tmp_path / "a.csv").read_text().splitlines()
+    assert rows[0] == "x (m),y (m),f1 (Hz),stiffness(tool).x (N/m)" and rows[3].endswith(",,")
+    assert float(rows[1].split(",")[2]) == values(study)[0]
+    assert loadmat(tmp_path / "a.mat")["quantities"]["f1"][0, 0].ravel()[1] == values(study)[1]
+    assert study.to_xarray().sizes == {"x": 2, "y": 3}
+    with pytest.raises(supple.SuppleError, match=r"\.nc, \.csv or \.mat"):
+        study.save(tmp_path / "a.txt")
+
+
+def test_an_interrupted_map_goes_on_where_it_was(
+    workspace: supple.Robot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What was done is not done again; the result is that of a run left alone, to the last bit."""
+    monkeypatch.setattr(asking, "_MOST", 64)
+    done: list[int] = []
+    usual = Question.part
+
+    def counted(self: Question, cases: asking.Cases, threads: int = 1) -> asking.Part:
+        done.append(len(cases))
+        return usual(self, cases, threads)
+
+    monkeypatch.setattr(Question, "part", counted)
+    grid = {"x": np.linspace(-0.1, 0.1, 16), "y": np.linspace(-0.1, 0.1, 16)}
+    alone = workspace.map(grid, workers=1)
+    assert done == [64] * 4
+
+    def stop(share: float) -> None:
+        if share > 0.4:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        workspace.map(grid, workers=1, output=tmp_path / "a.nc", progress=stop)
+    done.clear()
+    resumed = workspace.map(grid, workers=1, output=tmp_path / "a.nc", resume=True)
+    assert done == [64, 64]
+    assert values(resumed).tobytes() == values(alone).tobytes()
+    assert [p.name for p in tmp_path.iterdir()] == ["a.nc"]
+    with pytest.raises(supple.SuppleError, match="no parts"):
+        workspace.map(grid, output=tmp_path / "a.nc", resume=True)
+
+
+def test_a_full_disk_loses_nothing(workspace: supple.Robot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(asking, "_MOST", 64)
+    usual, written = np.savez, []
+
+    def full(file: Path, **content: object) -> None:
+        if len(written) == 2:
+            raise OSError(28, "No space left on device")
+        written.append(file)
+        usual(file, **content)
+
+    monkeypatch.setattr(stored.np, "savez", full)
+    grid = {"x": np.linspace(-0.1, 0.1, 256)}
+    with pytest.raises(supple.SuppleError, match=r"No space left on device; .* --resume"):
+        workspace.map(grid, workers=1, output=tmp_path / "a.csv")
+    assert len(list((tmp_path / "a.csv.part").iterdir())) == 2
+    damaged = next((tmp_path / "a.csv.part").iterdir())
+    damaged.write_bytes(damaged.read_bytes()[:100])
+    monkeypatch.setattr(stored.np, "savez", usual)
+    study = workspace.map(grid, workers=1, output=tmp_path / "a.csv", resume=True)
+    assert study.answered.all()
+
+
+def test_processes_that_die_lose_nothing(workspace: supple.Robot, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two processes, one of them killed at the first answer: the same bits as without processes."""
+    monkeypatch.setattr(asking, "_MOST", 64)
+    grid = {"x": np.linspace(-0.1, 0.1, 512)}
+    killed: list[int] = []
+
+    def kill(share: float) -> None:
+        if not killed:
+            killed.append(int(multiprocessing.active_children()[0].pid or 0))
+            os.kill(killed[0], signal.SIGKILL)
+
+    study = workspace.map(grid, workers=2, progress=kill)
+    assert killed
+    assert values(study).tobytes() == values(workspace.map(grid, workers=1)).tobytes()
+
+
+def test_the_command_line_says_what_it_found(tmp_path: Path) -> None:
+    code, text = said("3rrr", "--over", "x=0:0.4:3", "--of", "f1,torque", "--json", "-o", str(tmp_path / "a.csv"))
+    found = json.loads(text)
+    assert code == 0 and found["quantities"]["f1"]["values"][2] is None and found["worst"]["f1"]["case"] == 1
+    code, text = said("3rrr", "--over", "x=0:200mm:3", "--plot", str(tmp_path / "a.png"))
+    assert code == 0 and "worst at" in text and "x = 200 mm" in text and (tmp_path / "a.png").stat().st_size > 5000
+
+
+@pytest.mark.parametrize(
+    ("words", "reason"),
+    [
+        (["3rrr"], "say where"),
+        (["3rrr", "--over", "x=1:2"], "FIRST:LAST:COUNT"),
+        (["3rrr", "--over", "x=0:1:2", "--at", "x=0"], "give it once"),
+        (["3rrr", "--over", "nonsense=0:1:2"], "nonsense"),
+        (["3rrr", "--over", "x=0:1:2", "--of", "f99"], "modes 1 to"),
+        (["3rrr", "--over", "x=0:1:2", "--of", "stifness"], "did you mean stiffness"),
+        (["3rrr", "--over", "x=0:1:100000", "--over", "y=0:1:100000"], "more than the"),
+        (["3rrr", "--over", "x=0:1 kg:2"], "length"),
+        (["3rrr", "--over", "x=0:1:2", "--resume"], "-o FILE"),
+        (["3rrr", "--over", "x=0:1:2", "--poses", "a.csv"], "give one of"),
+        (["3rrr", "--poses", "nowhere.csv"], "no such file"),
+        (["3rrr", "--over", "x=0:0.1:2", "--dask", "tcp://127.0.0.1:9"], "no cluster that answers"),
+    ],
+)  # fmt: skip
+def test_mistakes_are_one_line(words: list[str], reason: str) -> None:
+    code, text = said(*words)
+    assert code == 2 and reason in text and len(text.strip().splitlines()) == 1
