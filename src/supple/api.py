@@ -18,7 +18,7 @@ if TYPE_CHECKING:  # what only some calls need is loaded when they are made
     from supple.backends.interpreter import Interpreted
     from supple.backends.native import Native
     from supple.expr.passes import Stage
-    from supple.measurements import Extracted
+    from supple.measurements import Correlation, Extracted
     from supple.results import Exported
     from supple.shown import (
         Bodies,
@@ -449,6 +449,15 @@ class Robot(Machine):
         from supple.generator import export_fmu
 
         return export_fmu(self.keeping(keep or self.keep), Path(folder), version=version, structural=structural)
+
+    def correlate(self, test: str | Path, *, count: int | None = None) -> Correlation:
+        """The robot beside its measurements: paired modes with frequency errors and MAC, autoMAC, coMAC, FRAC, in words.
+
+        test: a test file, with poses and what was measured in them; count: how many modes to extract from each pose's
+        responses, if that is known."""
+        from supple.analyses.correlate import correlate
+
+        return correlate(self, test, count=count)
 
     @staticmethod
     def extract(

@@ -134,7 +134,10 @@ class Extracted:
 
 @dataclass(frozen=True)
 class PoseCorrelation:
-    """Measured and computed modes of a pose: pairs of (measured, computed) indices, MAC of all with all, errors."""
+    """Measured and computed modes of a pose: pairs of (measured, computed) indices, MAC of all with all, errors.
+
+    measured_shapes, computed_shapes: (outputs, pairs), the computed ones scaled (and, if double, turned) to the measured;
+    places, axes: of the outputs in base axes (outputs, 3); outline: lines of the robot."""
 
     pose: str
     measured_hz: Array
@@ -152,6 +155,10 @@ class PoseCorrelation:
     computed_responses: Array | None = None
     measured_shapes: Array | None = None
     computed_shapes: Array | None = None
+    outputs: tuple[str, ...] = ()
+    places: Array | None = None
+    axes: Array | None = None
+    outline: tuple[Array, ...] = ()
     words: tuple[str, ...] = ()
 
     @property
@@ -196,6 +203,13 @@ def _pose_json(p: PoseCorrelation) -> dict[str, Any]:
     ]
     return {
         "pairs": pairs,
+        "measured_hz": p.measured_hz.tolist(),
+        "computed_hz": p.computed_hz.tolist(),
+        "measured_ratios": p.measured_ratios.tolist(),
+        "computed_ratios": p.computed_ratios.tolist(),
+        "outputs": list(p.outputs),
+        "measured_shapes": _complex_json(p.measured_shapes),
+        "computed_shapes": _complex_json(p.computed_shapes),
         "mac": None if p.mac is None else p.mac.tolist(),
         "auto_mac": None if p.auto_mac is None else p.auto_mac.tolist(),
         "co_mac": p.co_mac,
@@ -203,6 +217,10 @@ def _pose_json(p: PoseCorrelation) -> dict[str, Any]:
         "response_error": p.response_error,
         "words": list(p.words),
     }
+
+
+def _complex_json(shapes: Array | None) -> dict[str, Any] | None:
+    return None if shapes is None else {"real": shapes.real.T.tolist(), "imaginary": shapes.imag.T.tolist()}
 
 
 @dataclass(frozen=True)

@@ -15,6 +15,8 @@ from supple.robot.bodies.record import Array
 
 _LINES = 24  # fewest lines of a band
 _MOST = 60  # modes that are added
+_BEYOND = 1.05  # times the ends of the band: modes so near to it are reported
+_MOST_DAMPED = 0.5
 _FEW = 6  # rounds of fits that only compare
 
 
@@ -42,7 +44,7 @@ def extracted(
     if not len(poles):
         raise SuppleError("no mode stands out of the noise; widen the band, raise the orders, or measure with less noise")
     poles = _needed(small, poles, count, decisions)
-    fit = modal_fit(cut, poles)
+    fit = _physical(modal_fit(cut, poles), inside, decisions)
     shares = _shares(fit.poles, stable)
     for pole, share in zip(fit.poles, shares, strict=True):
         how = f"stable in {100 * share:.0f} % of the orders" if share > 0 else "seen in what the stable ones leave"
@@ -109,6 +111,17 @@ def _needed(cut: Responses, poles: Array, count: int | None, decisions: list[str
         decisions.append(f"{hz:.4g} Hz is left out: the responses are told as well without it")
         fit = best[2]
     return fit.poles
+
+
+def _physical(fit: ModalFit, band: tuple[float, float], decisions: list[str]) -> ModalFit:
+    """The fit with those of its poles that are modes of the band; the others are what modes outside of it add."""
+    hz, ratios = np.abs(fit.poles) / (2 * np.pi), -fit.poles.real / np.abs(fit.poles)
+    kept = (hz > band[0] / _BEYOND) & (hz < band[1] * _BEYOND) & (ratios < _MOST_DAMPED)
+    if not kept.any():
+        raise SuppleError("no mode stands out of the noise in this band; widen it, or measure with less noise")
+    for k in np.flatnonzero(~kept):
+        decisions.append(f"{hz[k]:.4g} Hz, ratio {ratios[k]:.2g}: no mode of the band; it stands for those outside")
+    return replace(fit, poles=fit.poles[kept], residues=fit.residues[kept], deviation=fit.deviation[kept])
 
 
 def _shares(poles: Array, stable: Stable) -> Array:

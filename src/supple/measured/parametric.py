@@ -14,7 +14,7 @@ import numpy as np
 from supple.backends.interpreter import Interpreted, interpret
 from supple.expr.function import function
 from supple.expr.node import Expr
-from supple.machine import Kept
+from supple.machine import Kept, Machine
 from supple.model.algebra import Array
 from supple.model.model import Model
 from supple.robot.bodies.record import strain_gradient
@@ -35,6 +35,11 @@ class Family:
         self._leaves = leaves
         made = function("entries", {"p": kept.symbols}, {"values": list(leaves)})
         self._entries = interpret(made)
+
+    @classmethod
+    def of(cls, robot: Machine) -> Family:
+        """The Family of a robot's kept parameters, which may be none."""
+        return cls(robot.kept() or Kept(robot.equations(), robot.symbols, ()))
 
     @property
     def geometric(self) -> bool:

@@ -18,7 +18,7 @@ from supple.errors import PoseError, SuppleError
 from supple.measured.instrumented import rows_of
 from supple.measured.parametric import Family, ParametricModel, Shifted
 from supple.measured.test import Channel, Pose
-from supple.model.algebra import Array, least_squares, null_space, one_thread
+from supple.model.algebra import Array, null_space, one_thread
 from supple.model.closing import values
 from supple.model.equilibrium import Equilibrium, equilibrium
 from supple.model.mobility import check_regular
@@ -51,6 +51,12 @@ class Reduced:
     def frequencies_hz(self) -> Array:
         made: Array = np.sqrt(np.maximum(self.squares[: self.modes], 0.0)) / (2 * np.pi)
         return made
+
+    def of_channels(self, outputs: list[int], inputs: list[int]) -> Reduced:
+        """The same motions seen and pushed at some of the channels."""
+        return replace(
+            self, B=self.B[inputs], C=self.C[outputs], B_p=self.B_p[:, inputs], C_p=self.C_p[:, outputs]
+        )  # fmt: skip
 
 
 class PoseModel:
@@ -134,20 +140,20 @@ class PoseModel:
         rows = rows_of(model, rest.q, [*self.outputs, *self.inputs], np.eye(model.nv)) if loops else None
         held_rows = (back @ rows.T)[:loops] if rows is not None else None
         found: dict[str, list[Array]] = {k: [] for k in ("M_p", "K_p", "D_p", "H_p", "B_p", "C_p")}
+        moved = _Held(model, rest, whole)
         for k in range(len(self.family.kept.symbols)):
-            for key, value in self._along(model, rest, made, whole, held, held_rows, k).items():
+            for key, value in self._along(moved, made, held, held_rows, k).items():
                 found[key].append(value)
         return replace(made, **{k: np.array(v) for k, v in found.items()})  # type: ignore[arg-type]
 
     def _along(
-        self, model: ParametricModel, rest: Equilibrium, made: Reduced, whole: _Whole, held: dict[str, Array],
-        held_rows: Array | None, k: int,
+        self, moved: _Held, made: Reduced, held: dict[str, Array], held_rows: Array | None, k: int
     ) -> dict[str, Array]:  # fmt: skip
         """Derivatives by parameter k, the shift of the equilibrium included."""
-        T = made.T
+        T, model, rest = made.T, moved.model, moved.rest
         dp = np.zeros(len(model.p))
         dp[k] = 1.0
-        dq, dlam = _shift(model, rest, whole, dp)
+        dq, dlam = moved.shift(dp)
         shifted = Shifted(model, rest.q, rest.reactions, dq, dlam, dp)
         given: dict[str, Any] = {"lam": shifted.lam} if len(rest.reactions) else {}
         wide = {
@@ -203,23 +209,28 @@ class _AtShifted:
         return self.model.call(name, **given, **({"p": self.shifted.p} if "p" in inputs else {}))
 
 
-def _shift(model: ParametricModel, rest: Equilibrium, whole: _Whole, dp: Array) -> tuple[Array, Array]:
+class _Held:
     """How the equilibrium and its reactions move with a parameter while the actuators are held."""
-    still = np.zeros(model.nv)
-    bare = Shifted(model, rest.q, rest.reactions, still, np.zeros(len(rest.reactions)), dp)
-    pull = bare.call("forces")["f"]
-    A = np.vstack([model.jacobian(rest.q), model.held(model.active)])
-    loops = model.mechanism.equations
-    opening = np.zeros(len(A))
-    if model.family.geometric:
-        opening[:loops] = bare.call("closure")["residual"]
-        pull = pull - bare.call("closure_motion", v=np.eye(model.nv))["velocity"] @ rest.reactions
-    closed = least_squares(A, -opening) if len(A) else still
-    Z, _, _ = null_space(A)
-    step = least_squares(Z.T @ whole.held_K @ Z, -Z.T @ (pull + whole.held_K @ closed)) if Z.shape[1] else np.zeros(0)
-    dq = closed + Z @ step
-    dlam = least_squares(A.T, pull + whole.held_K @ dq) if len(A) else np.zeros(0)
-    return dq, dlam[:loops]
+
+    def __init__(self, model: ParametricModel, rest: Equilibrium, whole: _Whole) -> None:
+        self.model, self.rest, self.K = model, rest, whole.held_K
+        A = np.vstack([model.jacobian(rest.q), model.held(model.active)])
+        self.back = np.linalg.pinv(A) if len(A) else np.zeros((model.nv, 0))
+        self.Z, _, _ = null_space(A)
+        self.give = self.Z @ np.linalg.pinv(self.Z.T @ self.K @ self.Z) @ self.Z.T
+
+    def shift(self, dp: Array) -> tuple[Array, Array]:
+        """Changes of coordinates and of reactions along a change of the parameters."""
+        model, rest, loops = self.model, self.rest, self.model.mechanism.equations
+        bare = Shifted(model, rest.q, rest.reactions, np.zeros(model.nv), np.zeros(len(rest.reactions)), dp)
+        pull = bare.call("forces")["f"]
+        opening = np.zeros(self.back.shape[1])
+        if model.family.geometric:
+            opening[:loops] = bare.call("closure")["residual"]
+            pull = pull - bare.call("closure_motion", v=np.eye(model.nv))["velocity"] @ rest.reactions
+        closed = -self.back @ opening
+        dq = closed - self.give @ (pull + self.K @ closed)
+        return dq, (self.back.T @ (pull + self.K @ dq))[:loops]
 
 
 def _independent(gram: Array) -> tuple[Array, Array]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from supple.measurements import Extracted
+from supple.measurements import Correlation, Extracted, PoseCorrelation
 from supple.views.page import Line, Page, Sheet
 
 
@@ -23,3 +23,36 @@ def extracted_page(found: Extracted) -> Page:
         Sheet(columns, rows),
         *(Line(text) for text in found.decisions),
     ]
+
+
+def correlation_page(found: Correlation) -> Page:
+    """Measured and computed modes side by side, pose by pose."""
+    made: list[Line | Sheet] = [
+        Line(f": frequencies differ by {100 * found.rms_error:.3g} % (root mean square)", strong=found.robot)
+    ]
+    for pose in found.poses:
+        made += _pose(pose)
+    return made
+
+
+def _pose(p: PoseCorrelation) -> list[Line | Sheet]:
+    columns = ("measured Hz", "computed Hz", "error %", "MAC", "ratio %", "computed %")
+    rows = []
+    for (m, c), error, likeness in zip(p.pairs, p.errors, p.pair_mac, strict=True):
+        z, own = p.measured_ratios[m], p.computed_ratios[list(c)].mean()
+        hz = f"{p.computed_hz[list(c)].mean():.3f}" + (f" x{len(c)}" if len(c) > 1 else "")
+        alike, ratio = (f"{x:.{n}f}" if x == x else "-" for x, n in ((likeness, 3), (100 * z, 2)))
+        rows.append((f"{p.measured_hz[m]:.3f}", hz, f"{100 * error:+.2f}", alike, ratio, f"{100 * own:.2f}"))
+    made: list[Line | Sheet] = (
+        [Sheet(columns, rows, title=f"pose {p.pose}")] if rows else [Line("", strong=f"pose {p.pose}")]
+    )
+    if p.co_mac:
+        worst = sorted(p.co_mac.items(), key=lambda pair: pair[1])[:3]
+        made.append(Line("lowest coMAC: " + ", ".join(f"{n} {x:.2f}" for n, x in worst)))
+    if p.frac and p.response_error is not None:
+        low = min(p.frac.items(), key=lambda pair: pair[1])
+        mean = sum(p.frac.values()) / len(p.frac)
+        made.append(
+            Line(f"responses: J_Q {100 * p.response_error:.3g} %, FRAC {mean:.3f} on average, lowest {low[0]} {low[1]:.2f}")
+        )
+    return [*made, *(Line(text) for text in p.words)]
