@@ -24,9 +24,11 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from limits import PATIENCE
 
+from supple import private
 from supple.backends import c_source, compiler, native
 from supple.backends.interpreter import Interpreted, interpret
-from supple.errors import BackendError
+from supple.delivery import scratch
+from supple.errors import BackendError, SuppleError
 from supple.expr.function import Function, function, symbols
 from supple.expr.node import ARITHMETIC, BUILD, FUNCTIONS, Expr, cos, mul, named, neg, sign, sin, sqrt
 
@@ -386,7 +388,7 @@ def test_broken_compiler_is_an_error_with_its_words(
 def test_compiler_complaint_is_passed_on(own_cache: Path) -> None:
     with pytest.raises(BackendError, match=r"undeclared_thing|error"):
         compiler.shared_library("int f(void) { return undeclared_thing; }\n")
-    assert not list(own_cache.iterdir())
+    assert [p.name for p in own_cache.iterdir()] == ["key"]
 
 
 @needs_compiler
@@ -394,7 +396,7 @@ def test_compiler_complaint_is_passed_on(own_cache: Path) -> None:
 def test_unwritable_cache_says_what_to_do(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "file").write_text("")
     monkeypatch.setenv("SUPPLE_CACHE", str(tmp_path / "file"))
-    with pytest.raises(BackendError, match="SUPPLE_CACHE"):
+    with pytest.raises(SuppleError, match="SUPPLE_CACHE"):
         native.native(small())
 
 
@@ -402,9 +404,9 @@ def test_cache_directory(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Non
     monkeypatch.delenv("SUPPLE_CACHE")
     if os.name != "nt":
         monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-        assert compiler.cache_directory() == tmp_path / "supple"
+        assert private.cache_directory() == tmp_path / "supple"
         monkeypatch.delenv("XDG_CACHE_HOME")
-        assert compiler.cache_directory() == Path.home() / ".cache" / "supple"
+        assert private.cache_directory() == Path.home() / ".cache" / "supple"
 
 
 @needs_compiler
@@ -430,12 +432,13 @@ def test_damaged_library_is_rebuilt(damage: str, own_cache: Path) -> None:
 
 @needs_compiler
 def test_abandoned_builds_are_swept_and_ignored(own_cache: Path) -> None:
-    for name, age in ((".build-old", 2e6), (".build-new", 0)):
-        (own_cache / name).mkdir(parents=True)
-        (own_cache / name / "model.so").write_bytes(b"half")
-        os.utime(own_cache / name, (time.time() - age,) * 2)
-    native.native(small())
-    assert [p.name for p in own_cache.glob(".build-*")] == [".build-new"]
+    """Those that nobody uses go, however young; those in use stay."""
+    own_cache.mkdir(mode=0o700)
+    (own_cache / ".supple-left").mkdir()
+    (own_cache / ".supple-left" / "model.so").write_bytes(b"half")
+    with scratch(own_cache) as used:
+        native.native(small())
+        assert list(own_cache.glob(".supple-*")) == [used]
 
 
 CHILD = """
@@ -450,9 +453,9 @@ print(native(function("race", {"q": q}, {"y": [q[0] * q[1]]}), lanes=4)(q=[3.0, 
 def test_processes_may_compile_the_same_at_once(own_cache: Path) -> None:
     running = [subprocess.Popen([sys.executable, "-c", CHILD], stdout=subprocess.PIPE, text=True) for _ in range(4)]
     assert [p.communicate(timeout=PATIENCE)[0].strip() for p in running] == ["21.0"] * 4
-    assert not list(own_cache.glob(".build-*"))
-    for path in own_cache.iterdir():
-        assert path.name == compiler._file_name(path.name.split("-")[0], path.read_bytes())
+    assert not list(own_cache.glob(".supple-*"))
+    for path in own_cache.glob("*.so"):
+        assert path.name == compiler._file_name(own_cache, path.name.split("-")[0], path.read_bytes())
 
 
 @needs_compiler

@@ -227,13 +227,13 @@ def command(*arguments: str) -> list[str]:
 
 STRUCK = """
 import os, signal, sys
-from supple import storage
+from supple import checkpoints
 from supple.analyses import simulate
 from supple.cli.main import main
 
 signal.signal(signal.SIGINT, signal.default_int_handler)  # which a job in the background inherits as ignored
 simulate.PIECE = 1e-3
-keep, struck = storage.Checkpoints.keep, []
+keep, struck = checkpoints.Checkpoints.keep, []
 
 def kept(self, *given):
     keep(self, *given)
@@ -241,7 +241,7 @@ def kept(self, *given):
         struck.append(1)
         os.kill(os.getpid(), int(sys.argv[1]))
 
-storage.Checkpoints.keep = kept
+checkpoints.Checkpoints.keep = kept
 main(sys.argv[2:])
 """  # a process that is sent a signal once it has kept its first checkpoint
 
@@ -279,7 +279,7 @@ def test_a_full_disk_loses_nothing(tmp_path: Path) -> None:
     )
     assert done.returncode == 2 and "Traceback" not in done.stderr
     assert "cannot be written" in done.stderr and not result.exists()
-    if any((tmp_path / "full.nc.part").glob("state-*.npz")):
+    if any((tmp_path / "full.nc.part").glob("state-*.bin")):
         assert run(*SLOW, "-o", str(result), "--resume").exit_code == 0
         assert float(xarray.open_dataset(result).time[-1]) == 25.0
 
@@ -292,8 +292,8 @@ def bytes_written() -> int:
 @pytest.mark.skipif(not Path("/proc/self/io").is_file(), reason="the kernel counts no bytes")
 def test_checkpoints_cost_what_is_new(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Bytes written beside the states, by the kernel's count: as many as the samples have, however many checkpoints."""
+    from supple.checkpoints import Checkpoints
     from supple.simulation import integrate as module
-    from supple.storage import Checkpoints
 
     class Counted(Checkpoints):
         states = written = samples = calls = 0
@@ -302,7 +302,7 @@ def test_checkpoints_cost_what_is_new(tmp_path: Path, monkeypatch: pytest.Monkey
             begun = bytes_written()
             super().keep(block, state, before, samples, notes)
             self.written += bytes_written() - begun
-            self.states += (self.folder / f"state-{block}.npz").stat().st_size
+            self.states += (self.folder / f"state-{block}.bin").stat().st_size
             self.samples += samples.nbytes
             self.calls += 1
 
@@ -321,28 +321,28 @@ def test_checkpoints_cost_what_is_new(tmp_path: Path, monkeypatch: pytest.Monkey
 
 def test_a_checkpoint_broken_off_anywhere_is_whole(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Samples that no state counts yet do not matter, nor does keeping the same ones twice."""
-    from supple import storage
+    from supple import checkpoints
 
     rows = np.random.default_rng(1).normal(size=(9, 2, 3))
-    keeper = storage.Checkpoints(tmp_path / "x.nc", "same")
+    keeper = checkpoints.Checkpoints(tmp_path / "x.nc", "same")
     keeper.keep(0, b"first", 0, rows[:4], {"a": 1})
     with monkeypatch.context() as broken:
-        broken.setattr(storage, "written_whole", lambda *_: (_ for _ in ()).throw(KeyboardInterrupt))
+        broken.setattr(checkpoints, "store", lambda *_: (_ for _ in ()).throw(KeyboardInterrupt))
         with pytest.raises(KeyboardInterrupt):
             keeper.keep(0, b"second", 4, rows[4:6] + 1.0, {})
-    state, samples, notes = storage.Checkpoints(tmp_path / "x.nc", "same").kept(0) or (b"", None, None)
+    state, samples, notes = checkpoints.Checkpoints(tmp_path / "x.nc", "same").kept(0) or (b"", None, None)
     assert state == b"first" and np.array_equal(samples, rows[:4]) and notes == {"a": 1}
     for _ in range(2):
         keeper.keep(0, b"second", 4, rows[4:], {"a": 2})
-    state, samples, notes = storage.Checkpoints(tmp_path / "x.nc", "same").kept(0) or (b"", None, None)
+    state, samples, notes = checkpoints.Checkpoints(tmp_path / "x.nc", "same").kept(0) or (b"", None, None)
     assert state == b"second" and np.array_equal(samples, rows) and notes == {"a": 2}
 
 
 def test_resumed_after_a_change_of_free_coordinates(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The Bricard mechanism changes its free coordinate twice a swing; the checkpoint knows which it had when."""
+    from supple.checkpoints import Checkpoints
     from supple.simulation import groups
     from supple.simulation import integrate as module
-    from supple.storage import Checkpoints
 
     monkeypatch.setattr(module, "PIECE", 0.002)
     made = simulator(Machine.read("bricard"), "fall", duration=10.0)
@@ -381,7 +381,7 @@ def test_stiff_bodies_are_sampled_as_they_bend() -> None:
 
 
 def test_another_simulations_checkpoint_is_refused(tmp_path: Path) -> None:
-    from supple.storage import Checkpoints
+    from supple.checkpoints import Checkpoints
 
     result = tmp_path / "x.nc"
     Checkpoints(result, "another").keep(0, b"12345678", 0, np.zeros((3, 1, 4)), {})

@@ -25,3 +25,7 @@ class UnlikelyValue(UserWarning):
 
 class BackendError(SuppleError):
     """A compiler or generated code that failed, with the compiler's words."""
+
+
+class Makeshift(RuntimeWarning):
+    """What works, but not as it should: interpreted for want of a compiler, or not kept for want of a folder."""

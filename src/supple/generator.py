@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tempfile
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -16,6 +15,7 @@ from supple.backends.compiler import find_compiler, portable_library
 from supple.backends.interpreter import interpret
 from supple.backends.package import NamedArray, Package
 from supple.backends.targets.fmu import write_fmu
+from supple.delivery import scratch
 from supple.expr.function import Array, Function, with_parameters
 from supple.expr.passes import Optimised, Stage, optimise
 from supple.expr.program import Program
@@ -88,8 +88,8 @@ def compiled_size(f: Function) -> tuple[float, int] | None:
     compiler = find_compiler()
     if compiler is None:
         return None
-    with tempfile.TemporaryDirectory() as folder:
-        written, made = Path(folder) / "model.c", Path(folder) / "model.so"
+    with scratch() as folder:
+        written, made = folder / "model.c", folder / "model.so"
         written.write_text(source(f), encoding="utf-8")
         start = time.perf_counter()
         portable_library(written, made, compiler)

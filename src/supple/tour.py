@@ -8,7 +8,7 @@ from typing import Any
 
 from supple.api import Robot
 from supple.backends.compiler import find_compiler
-from supple.errors import SuppleError
+from supple.delivery import written_whole
 from supple.machine import locate
 from supple.results import Simulation
 from supple.views.page import Line, Sheet, print_page
@@ -25,10 +25,6 @@ POSE = {"q11": 0.0, "q21": 0.0}
 
 def tour(folder: Path, quiet: bool = False) -> dict[str, Any]:
     """What the tour found; its files are left in `folder`."""
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise SuppleError(f"{folder}: cannot be made: {error.strerror}") from error
     dualemps = Robot("dualemps")
     report = dualemps.check(POSE)
     result = dualemps.modes(POSE, count=6)
@@ -36,9 +32,9 @@ def tour(folder: Path, quiet: bool = False) -> dict[str, Any]:
     result.plot(3, picture)
     result.plot(1, film)
     data = folder / "modes.json"
-    data.write_text(json.dumps(result.to_json(), indent=2), encoding="utf-8")
+    written_whole(data, lambda file: file.write_text(json.dumps(result.to_json(), indent=2), encoding="utf-8"))
     robot = folder / "dualemps.yaml"
-    robot.write_text(locate("dualemps").read_text(encoding="utf-8"), encoding="utf-8")
+    written_whole(robot, lambda file: file.write_bytes(locate("dualemps").read_bytes()))
     files = [picture, film, data, robot]
     moved = _simulated(dualemps, folder)
     if moved is not None:

@@ -12,7 +12,6 @@ from supple.measured.extraction import extracted
 from supple.measured.functions import RESPONSE, read_functions
 from supple.measured.mode_sets import NodalMode, write_modes
 from supple.measurements import Extracted, Responses
-from supple.storage import written_whole
 
 _AXES = {1: "x", 2: "y", 3: "z", 4: "rx", 5: "ry", 6: "rz"}
 
@@ -33,7 +32,7 @@ def extract(
     responses = replace(responses_of_file(Path(file), units), decay=decay)
     found = extracted(responses, band, orders=orders, count=count)
     if output is not None:
-        written_whole(Path(output), lambda path: _write(found, path))
+        _write(found, Path(output))
     return found
 
 

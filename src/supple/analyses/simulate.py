@@ -9,6 +9,7 @@ from dataclasses import asdict
 from pathlib import Path
 
 from supple.backends.stepping.settings import Settings
+from supple.checkpoints import Checkpoints
 from supple.errors import SuppleError
 from supple.machine import USUAL, Machine
 from supple.motion.controllers import controlled
@@ -18,7 +19,7 @@ from supple.robot.written import Written, seconds
 from supple.simulation.integrate import integrate
 from supple.simulation.simulator import Simulator, simulator
 from supple.simulation.starts import listed_values
-from supple.storage import Checkpoints, save
+from supple.storage import save
 
 
 def simulate(
@@ -76,7 +77,12 @@ def _kept(
     if resume and not checkpoints.there():
         raise SuppleError(f"there is no checkpoint in {checkpoints.folder} to go on from; start without resume")
     result = integrate(made, chosen, threads=threads, progress=progress, keeper=checkpoints, resume=resume)
-    save(result, output)
+    try:
+        save(result, output)
+    except SuppleError as problem:
+        if not checkpoints.there():
+            raise
+        raise SuppleError(f"{problem}; what was computed is kept: make room and go on with --resume") from problem
     if "interrupted" not in result.outcome:
         checkpoints.remove()
     return result

@@ -1,8 +1,8 @@
 """C compilers found, run and remembered: a C text in, the path of a shared library out.
 
-Libraries are kept under a per-user directory as KEY-CHECKSUM.so: the key says what was compiled, by what
-and for which processor; the checksum says whether the file is whole. They appear by one atomic rename, so
-processes may race and be killed at any moment.
+Libraries are kept in the user's private folder as KEY-SIGNATURE.so: the key says what was compiled, by what
+and for which processor; the signature, by a key of the user's, that the file is whole and was made here for
+that source. They appear by one atomic rename, so processes may race and be killed at any moment.
 
 Flags: -ffp-contract=off because a fused a*b - c*d is not zero where the interpreter's is (sqrt of -1e-17,
 sign of 1e-17), and fusing gained nothing measurable. So every operation but sine and cosine gives the
@@ -18,14 +18,17 @@ import importlib.util
 import os
 import shlex
 import shutil
+import signal
 import subprocess
 import sys
-import tempfile
-import time
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 from pathlib import Path
 
+from supple.delivery import scratch
 from supple.errors import BackendError
+from supple.private import keyed, not_private, private_folders, signature
 
 FLAGS = ("-std=c99", "-O2", "-ffp-contract=off", "-fno-math-errno", "-fno-trapping-math")
 _LIBRARY = ("-shared", "-fvisibility=hidden") + (() if os.name == "nt" else ("-fPIC",))
@@ -33,16 +36,17 @@ _TUNING = (("-march=native",), ("-mcpu=native",), ())  # the first the compiler 
 _SUFFIX = ".dll" if os.name == "nt" else ".so"
 _WORDS = 2000  # characters of a compiler's complaint worth showing
 _PATIENCE = 900.0  # seconds for one compilation
-_STALE = 86_400.0  # seconds after which an abandoned build directory is removed
+_GRACE = 2.0  # seconds in which a compiler that is told to end removes its own temporary files
 
 Command = tuple[str, ...]
+_running: list[subprocess.Popen[str]] = []  # compilers at work, of all threads
 
 
 def find_compiler() -> Command | None:
     """The command of the C compiler: SUPPLE_CC, else cc, gcc, clang, else the ziglang wheel's, else None."""
     chosen = os.environ.get("SUPPLE_CC", "").strip()
     if chosen:
-        return tuple(word.strip('"') for word in shlex.split(chosen, posix=os.name != "nt"))
+        return _words_of(chosen)
     for name in ("cc", "gcc", "clang"):
         path = shutil.which(name)
         if path:
@@ -52,13 +56,14 @@ def find_compiler() -> Command | None:
     return None
 
 
-def cache_directory() -> Path:
-    """Where compiled libraries are kept: SUPPLE_CACHE, else the user's cache directory."""
-    if own := os.environ.get("SUPPLE_CACHE"):
-        return Path(own).expanduser()
-    if os.name == "nt":
-        return Path(os.environ.get("LOCALAPPDATA") or Path.home() / "AppData" / "Local") / "supple" / "cache"
-    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "supple"
+def _words_of(text: str) -> Command:
+    try:
+        words = tuple(word.strip('"') for word in shlex.split(text, posix=os.name != "nt"))
+    except ValueError as problem:  # an open quote
+        raise BackendError(f"SUPPLE_CC is {text!r}: {str(problem).lower()}; write a command as for a shell") from problem
+    if not words or not words[0]:
+        raise BackendError(f"SUPPLE_CC is {text!r}: there is no command in it; name a C compiler, or unset it")
+    return words
 
 
 def shared_library(source: str, flags: tuple[str, ...] = (), compiler: Command | None = None) -> Path:
@@ -69,9 +74,29 @@ def shared_library(source: str, flags: tuple[str, ...] = (), compiler: Command |
     tuning, identity = _identity(compiler)
     options = (*FLAGS, *tuning, *_LIBRARY, *flags)
     key = _digest("\0".join([source, *options, identity]).encode())
-    folder = cache_directory()
-    found = _cached(folder, key)
-    return found if found is not None else _build(compiler, options, source, folder, key)
+    try:
+        folders = private_folders()
+        found = next((path for folder in folders if (path := _cached(folder, key)) is not None), None)
+        return found or _build(compiler, options, source, folders[-1], key)
+    except OSError as problem:
+        reason = problem.strerror or problem
+        raise BackendError(f"compiled code cannot be kept: {reason}; set SUPPLE_CACHE to a folder with room") from problem
+
+
+def shared_libraries(sources: Sequence[tuple[str, tuple[str, ...]]]) -> list[Path]:
+    """The paths of several libraries, each from its source and flags, compiled side by side; Ctrl-C ends all of them."""
+    if len(sources) == 1:
+        return [shared_library(*sources[0])]
+    with ThreadPoolExecutor(len(sources)) as pool:
+        under_way = [pool.submit(shared_library, *given) for given in sources]
+        try:
+            return [made.result() for made in under_way]
+        except BaseException:  # what was not begun is not begun, and what runs is told to end
+            for made in under_way:
+                made.cancel()
+            for process in list(_running):
+                _end(process)
+            raise
 
 
 def portable_library(source: Path, made: Path, compiler: Command | None = None) -> None:
@@ -79,7 +104,7 @@ def portable_library(source: Path, made: Path, compiler: Command | None = None) 
     compiler = compiler or find_compiler()
     if compiler is None:
         raise BackendError("no C compiler found: install gcc or clang, or `pip install ziglang`, or set SUPPLE_CC")
-    _run((*compiler, *FLAGS, *_LIBRARY, "-o", str(made), str(source), "-lm"))
+    _run((*compiler, *FLAGS, *_LIBRARY, "-o", str(made), str(source), "-lm"), made.parent)
     if not made.is_file():
         raise BackendError(f"the C compiler {shlex.join(compiler)} ended well but wrote no library")
 
@@ -89,43 +114,31 @@ def _digest(data: bytes) -> str:
 
 
 def _cached(folder: Path, key: str) -> Path | None:
-    """The whole library of that key, if there is one; damaged ones are removed."""
+    """The library of that key, if there is one that was made here and is whole; others are removed."""
     for path in sorted(folder.glob(f"{key}-*{_SUFFIX}")):
         with contextlib.suppress(OSError):
-            if path.name == _file_name(key, path.read_bytes()):
+            if not_private(path) is None and path.name == _file_name(folder, key, path.read_bytes()):
                 return path
             path.unlink()
     return None
 
 
-def _file_name(key: str, content: bytes) -> str:
-    return f"{key}-{_digest(content)}{_SUFFIX}"
+def _file_name(folder: Path, key: str, content: bytes) -> str | None:
+    signed = signature(folder, key.encode(), content)
+    return None if signed is None else f"{key}-{signed[:32]}{_SUFFIX}"
 
 
 def _build(compiler: Command, options: Command, source: str, folder: Path, key: str) -> Path:
-    try:
-        folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-        _sweep(folder)
-        with tempfile.TemporaryDirectory(prefix=".build-", dir=folder, ignore_cleanup_errors=True) as build:
-            text, made = Path(build, "model.c"), Path(build, "model" + _SUFFIX)
-            text.write_text(source, encoding="ascii")
-            _run((*compiler, *options, "-o", str(made), str(text), "-lm"))
-            if not made.is_file():
-                raise BackendError(f"the C compiler {shlex.join(compiler)} ended well but wrote no library")
-            final = folder / _file_name(key, made.read_bytes())
-            os.replace(made, final)
-            return final
-    except OSError as problem:
-        advice = "set SUPPLE_CACHE to a directory that can be written"
-        raise BackendError(f"compiled code cannot be kept in {folder}: {problem}; {advice}") from problem
-
-
-def _sweep(folder: Path) -> None:
-    """Remove what killed processes left behind."""
-    for path in folder.glob(".build-*"):
-        with contextlib.suppress(OSError):
-            if time.time() - path.stat().st_mtime > _STALE:
-                shutil.rmtree(path, ignore_errors=True)
+    with scratch(keyed(folder)) as build:
+        text, made = build / "model.c", build / f"model{_SUFFIX}"
+        text.write_text(source, encoding="ascii")
+        _run((*compiler, *options, "-o", str(made), str(text), "-lm"), build)
+        if not made.is_file():
+            raise BackendError(f"the C compiler {shlex.join(compiler)} ended well but wrote no library")
+        made.chmod(0o700)
+        final = folder / str(_file_name(folder, key, made.read_bytes()))
+        os.replace(made, final)
+        return final
 
 
 @cache
@@ -143,23 +156,42 @@ def _identity(compiler: Command) -> tuple[Command, str]:
     raise AssertionError("unreachable: the last tuning is none")
 
 
-def _run(command: Command) -> str:
-    """What the compiler prints; its own words if it fails."""
+def _run(command: Command, folder: Path | None = None) -> str:
+    """What the compiler prints; its own words if it fails. Its temporary files are in `folder`, if one is given."""
     shown = shlex.join(command[:4])
+    own = {} if folder is None else {name: str(folder) for name in ("TMPDIR", "TMP", "TEMP")}
     try:
-        done = subprocess.run(
-            command,
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            encoding="utf-8",
-            errors="replace",
-            timeout=_PATIENCE,
-        )
-    except OSError as problem:
+        process = subprocess.Popen(
+            command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, encoding="utf-8",
+            errors="replace", env={**os.environ, **own}, start_new_session=True,
+        )  # fmt: skip
+    except (OSError, ValueError) as problem:
         raise BackendError(f"the C compiler {shown} cannot be started: {problem}; see SUPPLE_CC") from problem
+    _running.append(process)
+    try:
+        printed, words = process.communicate(timeout=_PATIENCE)
     except subprocess.TimeoutExpired as problem:
         raise BackendError(f"the C compiler {shown} did not finish within {_PATIENCE:.0f} s") from problem
-    if done.returncode != 0:
-        words = (done.stderr.strip() or done.stdout.strip() or "it said nothing")[:_WORDS]
-        raise BackendError(f"the C compiler {shown} failed with code {done.returncode}:\n{words}")
-    return done.stdout
+    finally:
+        _end(process)
+        _running.remove(process)
+    if process.returncode != 0:
+        words = (words.strip() or printed.strip() or "it said nothing")[:_WORDS]
+        raise BackendError(f"the C compiler {shown} failed with code {process.returncode}:\n{words}")
+    return printed
+
+
+def _end(process: subprocess.Popen[str]) -> None:
+    """End a compiler that still runs and what it has started, gently first."""
+    if process.poll() is not None:
+        return
+    with contextlib.suppress(OSError):
+        if os.name == "nt":
+            process.kill()
+        else:
+            os.killpg(process.pid, signal.SIGTERM)
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                process.wait(_GRACE)
+                return
+            os.killpg(process.pid, signal.SIGKILL)
+    process.wait()

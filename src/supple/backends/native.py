@@ -13,7 +13,7 @@ import numpy as np
 from supple.backends.c_source import driver, source
 from supple.backends.compiler import find_compiler, shared_library
 from supple.backends.interpreter import Interpreted, interpret
-from supple.errors import BackendError
+from supple.errors import BackendError, Makeshift
 from supple.expr.function import Array, Function
 
 LANES = (1, 4, 8)
@@ -132,6 +132,6 @@ def _say_once() -> None:
         warnings.warn(
             "no C compiler found: models run interpreted, with the same results but slower. "
             "Install gcc or clang, or `pip install ziglang`, for native speed.",
-            RuntimeWarning,
+            Makeshift,
             stacklevel=3,
         )

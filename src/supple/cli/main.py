@@ -14,7 +14,9 @@ import click
 
 from supple.cli import verbs
 from supple.cli.options import allow_outside_option
-from supple.errors import RobotFileError, SuppleError, UnlikelyValue
+from supple.errors import Makeshift, RobotFileError, SuppleError, UnlikelyValue
+
+_TOLD = (UnlikelyValue, Makeshift)
 
 
 class _Group(click.Group):
@@ -53,20 +55,21 @@ class _Group(click.Group):
 
 @contextmanager
 def _remarks() -> Iterator[None]:
-    """Warnings of unlikely values as lines on stderr, however often the file is read."""
+    """Warnings meant for the user as lines on stderr, each once, however often the file is read."""
     said: set[str] = set()
     with warnings.catch_warnings():
         usual = warnings.showwarning
 
         def show(message: Any, category: type[Warning], *rest: Any, **more: Any) -> None:
-            if not issubclass(category, UnlikelyValue):
+            if not issubclass(category, _TOLD):
                 usual(message, category, *rest, **more)
             elif str(message) not in said:
                 said.add(str(message))
                 click.echo(f"supple: warning: {message}", err=True)
 
         warnings.showwarning = show
-        warnings.simplefilter("always", UnlikelyValue)
+        for category in _TOLD:
+            warnings.simplefilter("always", category)
         yield
 
 

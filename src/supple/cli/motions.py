@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import tempfile
+import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -44,11 +44,9 @@ def writable(output: Path | None, plot: Path | None) -> None:
             continue
         if path.is_dir():
             raise SuppleError(f"{path} is a folder; give a file name")
-        try:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            tempfile.TemporaryFile(dir=path.parent).close()
-        except OSError as problem:
-            raise SuppleError(f"{path} cannot be written: {problem.strerror or problem}") from problem
+        ground = next((p for p in path.absolute().parents if p.exists()), path)
+        if not ground.is_dir() or not os.access(ground, os.W_OK | os.X_OK):
+            raise SuppleError(f"{path} cannot be written: {ground} is no folder in which files can be made")
 
 
 def show(result: Simulation, output: Path | None, plot: Path | None, as_json: bool) -> None:
@@ -85,7 +83,7 @@ def interrupted(output: Path | None) -> Iterator[None]:
     except KeyboardInterrupt:
         if output is None:
             raise
-        from supple.storage import Checkpoints
+        from supple.checkpoints import Checkpoints
 
         hint = "; go on with the same command and --resume" if Checkpoints(output, "").there() else ""
         click.echo(f"supple: interrupted, {output} was not written{hint}", err=True)

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
+from supple.delivery import written_whole
 from supple.errors import SuppleError
 from supple.measured.universal import (
     Dataset,
@@ -220,8 +221,7 @@ def write_functions(path: Path, functions: Iterable[Function58], nodes: dict[int
         lines.append("    -1")
     for f in functions:
         lines += _written(f)
-    path.write_text("\n".join(lines) + "\n", encoding="ascii")
-    return path
+    return written_whole(path, lambda file: file.write_text("\n".join(lines) + "\n", encoding="ascii"))
 
 
 def _written(f: Function58) -> list[str]:

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
+from supple.delivery import written_whole
 from supple.errors import SuppleError
 from supple.measured.universal import Dataset, Fault, datasets, floats, integers, units_lines
 from supple.robot.bodies.record import Array
@@ -120,5 +121,4 @@ def write_modes(path: Path, modes: Sequence[NodalMode]) -> Path:
         for node, values in mode.shape.items():
             lines += [f"{node:10d}", "".join(f"{x:13.5E}" for v in values for x in (v.real, v.imag))]
         lines.append("    -1")
-    path.write_text("\n".join(lines) + "\n", encoding="ascii")
-    return path
+    return written_whole(path, lambda file: file.write_text("\n".join(lines) + "\n", encoding="ascii"))

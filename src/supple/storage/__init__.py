@@ -1,19 +1,18 @@
-"""Results in files: netCDF, CSV and MATLAB, written whole or not at all; and checkpoints of simulations that go on."""
+"""Results in files: netCDF, CSV, MATLAB and others, written whole or not at all."""
 
 from __future__ import annotations
 
 import csv
+import io
 import json
-import os
 import re
-import shutil
-import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from supple.delivery import written_whole
 from supple.errors import SuppleError
 from supple.results import Array, Frf, LinearModel, Modes, Signal, Simulation
 
@@ -93,7 +92,7 @@ def frf_dataset(found: Frf) -> xarray.Dataset:
 def save_frf(found: Frf, path: Path) -> None:
     """Write frequency responses to a .nc, .csv, .mat or .uff file (dataset 58)."""
     writers: dict[str, Callable[[Path], Any]] = {
-        ".nc": lambda file: frf_dataset(found).to_netcdf(file, engine="h5netcdf"),
+        ".nc": lambda file: write_netcdf(frf_dataset(found), file),
         ".csv": lambda file: _frf_csv(found, file),
         ".mat": lambda file: _named_mat(file, {**found.to_json(), "values": found.values}),
         ".uff": lambda file: _uff58(found, file),
@@ -169,7 +168,10 @@ def _uff58(found: Frf, file: Path) -> None:
                 "rsp_ent_name": str(to), "ref_ent_name": str(by), "abscissa_spacing": 1, "abscissa_spec_data_type": 18,
                 "ordinate_spec_data_type": _ORDINATE[found.quantity], "orddenom_spec_data_type": 13,
             })  # fmt: skip
-    pyuff.UFF(str(file)).write_sets(sets, "overwrite")
+    try:
+        pyuff.UFF(str(file)).write_sets(sets, "overwrite")
+    except Exception as problem:  # pyuff hides what went wrong
+        raise problem.__context__ if isinstance(problem.__context__, OSError) else problem from None
 
 
 def _first_axis(signal: Signal) -> str:
@@ -191,34 +193,21 @@ def save(simulation: Simulation, path: Path) -> None:
     written_whole(path, lambda file: writer(simulation, file))
 
 
-def written_whole(path: Path, write: Callable[[Path], None]) -> None:
-    """Let `write` make a file beside `path`, then put it in its place in one step."""
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        handle, name = tempfile.mkstemp(prefix=f".{path.stem}-", suffix=path.suffix, dir=path.parent)
-        os.close(handle)
-        try:
-            write(Path(name))
-            with open(name, "r+b") as made:
-                os.fsync(made.fileno())
-            os.chmod(name, 0o666 & ~_umask())  # as any new file, not as a temporary one
-            os.replace(name, path)
-        finally:
-            Path(name).unlink(missing_ok=True)
-    except OSError as problem:
-        raise SuppleError(f"{path} cannot be written: {problem.strerror or problem}") from problem
+def write_netcdf(made: xarray.Dataset, file: Path, packed: Mapping[Any, Any] | None = None) -> None:
+    """Write a dataset as netCDF, made in memory: HDF5 itself does not survive a full disk."""
+    import h5netcdf  # type: ignore[import-untyped]
+    from xarray.backends import H5NetCDFStore
 
-
-def _umask() -> int:
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask
+    image = io.BytesIO()
+    with h5netcdf.File(image, "w") as whole:
+        made.dump_to_store(H5NetCDFStore(whole), encoding=packed)
+    file.write_bytes(image.getbuffer())
 
 
 def _netcdf(simulation: Simulation, file: Path) -> None:
     made = dataset(simulation)
     packed = {name: {"zlib": True, "complevel": 4} for name, x in made.data_vars.items() if x.size > 1000}
-    made.to_netcdf(file, engine="h5netcdf", encoding=packed)
+    write_netcdf(made, file, packed)
 
 
 def columns(simulation: Simulation) -> dict[str, tuple[str, Array]]:
@@ -256,64 +245,3 @@ def _mat(simulation: Simulation, file: Path) -> None:
     content["units"] = {tidy(k): s.unit if isinstance(s.unit, str) else list(s.unit) for k, s in simulation.signals.items()}
     content["about"] = {"outcome": simulation.outcome, **{tidy(k): str(x) for k, x in simulation.provenance.items()}}
     savemat(file, content, do_compression=True, long_field_names=True)
-
-
-class Checkpoints:
-    """A folder beside the result that holds the state and the samples of a simulation under way.
-
-    Samples are only ever appended; the state, which says how many of them count, is replaced in one step. So a
-    checkpoint costs what is new, and is whole at any moment."""
-
-    def __init__(self, result: Path, fingerprint: str) -> None:
-        self.folder = result.with_name(result.name + ".part")
-        self.fingerprint = fingerprint
-
-    def keep(self, group: int, state: bytes, before: int, samples: Array, notes: Any) -> None:
-        """Add samples (count, lanes, row), `before` of which there were already, and replace the state."""
-        try:
-            self.folder.mkdir(parents=True, exist_ok=True)
-            file = self.folder / f"state-{group}.npz"
-            if before == 0:
-                file.unlink(missing_ok=True)  # of an earlier simulation
-            with (self.folder / f"samples-{group}.f64").open("r+b" if before else "wb") as stream:
-                stream.seek(before * samples.itemsize * int(np.prod(samples.shape[1:])))
-                stream.write(np.ascontiguousarray(samples, dtype=float).tobytes())
-                stream.flush()
-                os.fsync(stream.fileno())
-            shape = [before + len(samples), *samples.shape[1:]]
-            about = {"fingerprint": self.fingerprint, "shape": shape, "notes": notes}
-            written_whole(
-                file,
-                lambda path: np.savez(path, about=np.array(json.dumps(about)), state=np.frombuffer(state, dtype=np.uint8)),
-            )
-        except OSError as problem:
-            raise SuppleError(
-                f"the checkpoint in {self.folder} cannot be written: {problem.strerror or problem}; "
-                "what was kept before is still there: make room and go on with --resume"
-            ) from problem
-
-    def kept(self, group: int) -> tuple[bytes, Array, Any] | None:
-        """State, samples and notes of a group, or None if there are none; those of another simulation are an error."""
-        file = self.folder / f"state-{group}.npz"
-        if not file.is_file():
-            return None
-        try:
-            with np.load(file, allow_pickle=False) as content:
-                about, state = json.loads(str(content["about"])), content["state"].tobytes()
-            shape = tuple(int(n) for n in about["shape"])
-            flat = np.fromfile(self.folder / f"samples-{group}.f64", dtype=float, count=int(np.prod(shape)))
-            samples = flat.reshape(shape)
-        except (OSError, ValueError, KeyError, TypeError) as problem:
-            raise SuppleError(f"{file}: the checkpoint is damaged ({problem}); start again without --resume") from problem
-        if about.get("fingerprint") != self.fingerprint:
-            raise SuppleError(
-                f"{self.folder} belongs to another simulation (robot, motion or options differ); "
-                "give the same ones, or start again without --resume"
-            )
-        return state, samples, about["notes"]
-
-    def there(self) -> bool:
-        return self.folder.is_dir() and any(self.folder.glob("*.npz"))
-
-    def remove(self) -> None:
-        shutil.rmtree(self.folder, ignore_errors=True)

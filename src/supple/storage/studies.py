@@ -13,9 +13,10 @@ from zipfile import BadZipFile
 
 import numpy as np
 
+from supple.delivery import written_whole
 from supple.errors import SuppleError
 from supple.results.study import Study
-from supple.storage import written_whole
+from supple.storage import write_netcdf
 
 if TYPE_CHECKING:
     import xarray
@@ -53,7 +54,7 @@ def study_dataset(study: Study) -> xarray.Dataset:
 def save_study(study: Study, path: Path) -> None:
     """Write a study to a .nc, .csv or .mat file; the file appears whole or not at all."""
     writers: dict[str, Callable[[Path], Any]] = {
-        ".nc": lambda file: study_dataset(study).to_netcdf(file, engine="h5netcdf"),
+        ".nc": lambda file: write_netcdf(study_dataset(study), file),
         ".csv": lambda file: _csv(study, file),
         ".mat": lambda file: _mat(study, file),
     }

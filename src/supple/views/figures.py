@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from supple.delivery import written_whole
 from supple.errors import SuppleError
 
 if TYPE_CHECKING:
@@ -25,12 +27,18 @@ def new_figure(width: float, height: float) -> Figure:
     return made
 
 
+def drawn(file: Path, draw: Callable[[Path], Any]) -> Path:
+    """The file of a picture, in a folder that must be there."""
+    if not file.parent.is_dir():
+        raise SuppleError(f"{file}: cannot be written: No such file or directory")
+    return written_whole(file, draw)
+
+
 def written(figure: Figure, file: Path) -> Path:
     """The file that the figure was written to; its suffix says how."""
     if file.suffix.lower() not in STILL_PICTURES:
         raise SuppleError(f"{file}: a picture ends with one of {', '.join(STILL_PICTURES)}")
     try:
-        figure.savefig(file, dpi=140)
-    except (OSError, ValueError) as problem:
-        raise SuppleError(f"{file}: cannot be written: {getattr(problem, 'strerror', None) or problem}") from problem
-    return file
+        return drawn(file, lambda path: figure.savefig(path, dpi=140))
+    except ValueError as problem:
+        raise SuppleError(f"{file}: cannot be written: {problem}") from problem

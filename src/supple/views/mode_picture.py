@@ -9,7 +9,7 @@ import numpy as np
 
 from supple.errors import SuppleError
 from supple.results import Drawing, Modes
-from supple.views.figures import STILL_PICTURES, Figure, new_figure, written
+from supple.views.figures import STILL_PICTURES, Figure, drawn, new_figure, written
 
 MOVING = (".gif",)
 _REST, _BENT, _STIFF = "#b8bec8", "#d1495b", "#30455c"
@@ -148,4 +148,5 @@ def _film(figure: Any, axes: Any, drawing: Drawing, mode: int, amplitude: float,
         moving.extend(_lines(axes, drawing, mode, amplitude * np.sin(2 * np.pi * k / frames)))
         return moving
 
-    FuncAnimation(figure, show, frames=frames, blit=False).save(file, writer=PillowWriter(fps=frames), dpi=90)
+    film = FuncAnimation(figure, show, frames=frames, blit=False)
+    drawn(file, lambda path: film.save(path, writer=PillowWriter(fps=frames), dpi=90))

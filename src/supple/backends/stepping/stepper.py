@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import ctypes
-from concurrent.futures import ThreadPoolExecutor
 from functools import cached_property
 
 import numpy as np
 
-from supple.backends.compiler import shared_library
+from supple.backends.compiler import shared_libraries
 from supple.backends.stepping.drive import Drive
 from supple.backends.stepping.layout import CONSTANTS, OUTCOMES, SAMPLE
 from supple.backends.stepping.plant import Plant
@@ -30,10 +29,8 @@ class Stepper:
         sources = [(plant_source(plant), (f"-DSUPPLE_LANES={lanes}",))]
         if lanes == 1 and len(plant.free) >= _MANY:
             sources.append((columns_source(plant), (f"-DSUPPLE_LANES={_WIDE}",)))
-        with ThreadPoolExecutor(2) as pool:
-            paths = list(pool.map(lambda made: shared_library(*made), sources))
         try:
-            self.library, *wide = (ctypes.CDLL(str(path)) for path in paths)
+            self.library, *wide = (ctypes.CDLL(str(path)) for path in shared_libraries(sources))
         except OSError as problem:
             raise BackendError(f"the compiled {plant.name} cannot be loaded: {problem}; see SUPPLE_CACHE") from problem
         for other in wide:

@@ -1,39 +1,24 @@
-"""Files written all or none: each appears by a rename after the last of them has been stored."""
+"""Files of a target written all or none."""
 
 from __future__ import annotations
 
-import contextlib
-import os
-import tempfile
 from collections.abc import Mapping
+from functools import partial
 from pathlib import Path
 
+from supple.delivery import store
 from supple.errors import SuppleError
 
 
-def deliver(folder: Path, texts: Mapping[str, str]) -> list[Path]:
-    """The paths of `texts` (file name -> ASCII text) in `folder`, made if need be; same names are replaced."""
+def deliver(folder: Path, contents: Mapping[str, str | bytes]) -> list[Path]:
+    """The paths of `contents` (file name -> ASCII text or bytes) in `folder`, made if need be; same names are replaced."""
     folder = Path(folder)
-    missing = [p for p in (folder, *folder.parents) if not p.exists()]
     try:
-        folder.mkdir(parents=True, exist_ok=True)
-        return _store(folder, texts)
+        return store(folder, {name: partial(_write, content) for name, content in contents.items()})
     except OSError as problem:
-        for made in missing:
-            with contextlib.suppress(OSError):
-                made.rmdir()
         reason = problem.strerror or str(problem)
         raise SuppleError(f"nothing was written to {folder}: {reason}; choose a folder that can be written") from problem
 
 
-def _store(folder: Path, texts: Mapping[str, str]) -> list[Path]:
-    paths = [folder / name for name in texts]
-    for path in paths:
-        if path.is_dir():
-            raise IsADirectoryError(0, f"{path.name} is a folder")
-    with tempfile.TemporaryDirectory(prefix=".supple-", dir=folder) as stage:
-        for name, text in texts.items():
-            Path(stage, name).write_bytes(text.encode("ascii"))
-        for path in paths:
-            os.replace(Path(stage, path.name), path)
-    return paths
+def _write(content: str | bytes, file: Path) -> None:
+    file.write_bytes(content if isinstance(content, bytes) else content.encode("ascii"))

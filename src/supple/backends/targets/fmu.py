@@ -8,10 +8,8 @@ from __future__ import annotations
 
 import hashlib
 import io
-import os
 import platform
 import sys
-import tempfile
 import uuid
 import warnings
 import zipfile
@@ -20,12 +18,14 @@ from pathlib import Path
 
 from supple.backends.compiler import find_compiler, portable_library
 from supple.backends.stepping.plant_text import stepping_source
+from supple.backends.targets.files import deliver
 from supple.backends.targets.fmu_description import DESCRIPTIONS, build_description_3
 from supple.backends.targets.fmu_model import check_parts, model_header
 from supple.backends.targets.fmu_variables import FmuParts, Variables, variables
 from supple.backends.targets.heading import NOTICE
 from supple.backends.targets.names import reserved, word
-from supple.errors import SuppleError
+from supple.delivery import scratch
+from supple.errors import Makeshift, SuppleError
 
 GENERATION = "supple"
 VERSIONS = tuple(DESCRIPTIONS)
@@ -45,12 +45,12 @@ def write_fmu(parts: FmuParts, folder: Path, *, version: str = "2.0") -> Path:
         warnings.warn(
             f"no C compiler found: {name}.fmu holds sources only, which not every tool can compile. "
             "Install gcc or clang, or `pip install ziglang`, and write it again.",
-            RuntimeWarning,
+            Makeshift,
             stacklevel=2,
         )
     else:
         files |= _binary(files, name, version)
-    return _store(Path(folder), f"{name}.fmu", _archive(files))
+    return deliver(folder, {f"{name}.fmu": _archive(files)})[0]
 
 
 def identifier(robot: str) -> str:
@@ -83,12 +83,12 @@ def _source(name: str) -> str:
 def _binary(files: dict[str, bytes], name: str, version: str) -> dict[str, bytes]:
     """The library of this platform, by its path in the archive."""
     place, suffix = _platform(version)
-    with tempfile.TemporaryDirectory(prefix="supple-fmu-") as build:
+    with scratch() as build:
         for path, content in files.items():
             if path.startswith("sources/"):
-                Path(build, Path(path).name).write_bytes(content)
-        made = Path(build, name + suffix)
-        portable_library(Path(build, _SOURCES[version][-1]), made)
+                (build / Path(path).name).write_bytes(content)
+        made = build / (name + suffix)
+        portable_library(build / _SOURCES[version][-1], made)
         return {f"binaries/{place}/{name}{suffix}": made.read_bytes()}
 
 
@@ -112,19 +112,6 @@ def _archive(files: dict[str, bytes]) -> bytes:
             entry.external_attr = (0o755 if path.startswith("binaries/") else 0o644) << 16
             archive.writestr(entry, content)
     return made.getvalue()
-
-
-def _store(folder: Path, name: str, content: bytes) -> Path:
-    """The path of a file that appears whole or not at all."""
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryDirectory(prefix=".supple-", dir=folder) as stage:
-            Path(stage, name).write_bytes(content)
-            os.replace(Path(stage, name), folder / name)
-    except OSError as problem:
-        reason = problem.strerror or str(problem)
-        raise SuppleError(f"{name} was not written to {folder}: {reason}; choose a folder that can be written") from problem
-    return folder / name
 
 
 __all__ = ["VERSIONS", "identifier", "write_fmu"]

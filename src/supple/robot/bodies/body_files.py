@@ -19,6 +19,7 @@ from typing import Any
 
 import numpy as np
 
+from supple.delivery import written_whole
 from supple.errors import SuppleError
 from supple.robot.bodies.record import Array, Body, Marker, Outline, Shortened, Shortening, eye, is_zero
 from supple.robot.bodies.reduced_beam import mass_with_frame
@@ -56,9 +57,7 @@ def write_body(body: Body, markers: Mapping[str, Marker], path: Path) -> Path:
         raise SuppleError("a body with kept parameters cannot be written to a file of numbers") from error
     for name, texts in (("coordinates", body.coordinates), ("units", body.units), ("names", tuple(markers))):
         data[name] = np.array(texts, dtype="U80")
-    with path.open("wb") as stream:
-        np.savez_compressed(stream, **data)
-    return path
+    return written_whole(path, lambda file: np.savez_compressed(file, **data))
 
 
 def _second_order(body: Body, markers: list[Marker]) -> dict[str, Array]:

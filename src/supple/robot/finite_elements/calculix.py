@@ -5,13 +5,13 @@ from __future__ import annotations
 import re
 import shutil
 import subprocess
-import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
 from scipy import sparse
 
+from supple.delivery import scratch
 from supple.errors import SuppleError
 from supple.robot.bodies.record import Array
 from supple.robot.finite_elements.nodal import MOST_COORDINATES, NodalModel, check_model, without_still_nodes
@@ -227,8 +227,8 @@ def run_matrices(deck: Path) -> NodalModel:
         raise SuppleError(f"{deck.name}: holds the body by *BOUNDARY; a body must be free, its joint holds it")
     if re.search(r"^\s*\*[^\n]*\bINPUT\s*=", model, re.IGNORECASE | re.MULTILINE):
         raise SuppleError(f"{deck.name}: names files that ccx would read; only *INCLUDE may")
-    with tempfile.TemporaryDirectory(prefix="supple-ccx-") as folder:
-        job = Path(folder) / "body.inp"
+    with scratch() as folder:
+        job = folder / "body.inp"
         job.write_text(model.rstrip() + "\n*STEP\n*FREQUENCY, SOLVER=MATRIXSTORAGE\n*END STEP\n", encoding="latin-1")
         run_ccx(job)
         with files_below(job.parent, outside=False):

@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from supple.delivery import written_whole
 from supple.errors import SuppleError
 from supple.robot.bodies.record import Array
 from supple.robot.finite_elements.matlab_files import read_variables
@@ -142,9 +143,7 @@ def to_arrays(model: NodalModel) -> dict[str, Array]:
 
 def write_model(model: NodalModel, path: Path) -> Path:
     """The npz file of a model."""
-    with path.open("wb") as stream:
-        np.savez_compressed(stream, **to_arrays(model))  # type: ignore[arg-type]
-    return path
+    return written_whole(path, lambda file: np.savez_compressed(file, **to_arrays(model)))  # type: ignore[arg-type]
 
 
 def read_matlab(path: Path) -> NodalModel:

@@ -14,6 +14,7 @@ from pathlib import Path
 
 import numpy as np
 
+from supple.delivery import written_whole
 from supple.errors import SuppleError
 from supple.robot.bodies.record import Array
 from supple.robot.finite_elements.nodal import NodalModel, check_model, without_still_nodes
@@ -333,8 +334,7 @@ def write_universal(model: NodalModel, path: Path, name: str = "body") -> Path:
         for a, label in enumerate(model.labels):
             lines += [f"{int(label):10d}", _row(table[a, :, k])]
         lines.append("    -1")
-    path.write_text("\n".join(lines) + "\n", encoding="ascii")
-    return path
+    return written_whole(path, lambda file: file.write_text("\n".join(lines) + "\n", encoding="ascii"))
 
 
 def _units() -> list[str]:
