@@ -1,0 +1,188 @@
+"""What is done with a file that may be damaged: it is read as the verbs read it, and what comes out is judged.
+
+Each raises SuppleError if the file is refused, and Wrong if it is taken for something that cannot be."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from fuzz.judges import Wrong, bodies, finite
+
+LARGEST = 40  # coordinates of a robot whose modes are asked for
+
+
+@cache
+def _gallery(name: str) -> Any:
+    from supple.machine import Machine
+
+    return Machine.read(name)
+
+
+def robot(path: Path, deep: bool) -> None:
+    """A robot file: its mechanism; one in ten is asked for its mobility, modes and motions."""
+    from supple.machine import Machine
+
+    made = Machine.read(path)
+    mechanism = made.mechanism()
+    bodies(mechanism.frames, unphysical=b"unphysical" in path.read_bytes())
+    if deep and mechanism.nv <= LARGEST:
+        _asked(made)
+
+
+def _asked(made: Any) -> None:
+    from supple.analyses.check import check
+    from supple.analyses.modes import modes
+    from supple.errors import SuppleError
+
+    for name in list(made.description.robot.motions)[:2]:
+        try:
+            _motion(made.motion(name))
+        except SuppleError:  # a motion that is refused says nothing about the modes
+            continue
+    model = made.model()
+    check(model)
+    found = modes(model, count=3)
+    finite("frequencies", found.frequencies_hz)
+    finite("shapes", found.shapes)
+    if (np.asarray(found.frequencies_hz) < 0).any():
+        raise Wrong("frequencies: negative")
+
+
+def motion_of(name: str) -> Callable[[Path, bool], None]:
+    """Motion files and tables of a robot of the gallery."""
+
+    def motion(path: Path, deep: bool) -> None:
+        _motion(_gallery(name).motion(path))
+
+    return motion
+
+
+def _motion(made: Any) -> None:
+    """All that moves, at 20 times."""
+    finite("duration", made.duration)
+    for trajectory in (made.path, made.torques, made.loads):
+        if trajectory is not None:
+            for part in trajectory(np.linspace(trajectory.start, trajectory.end, 20)):
+                finite("motion", part)
+
+
+def test(path: Path, deep: bool) -> None:
+    """A test file and what it names; one in ten is put on the robot."""
+    from supple.measured.gathered import modes_in, responses_in, table_of
+    from supple.measured.instrumented import instrumented
+    from supple.measured.test import read_test
+
+    robot = _gallery("dualemps")
+    made = read_test(path, robot.description, robot.mechanism())
+    for channel in (*made.outputs, *made.inputs):
+        finite("direction", channel.vector)
+    for pose in made.poses:
+        table = table_of(made, pose)
+        if table is not None:
+            finite("frequencies", table.frequencies_hz)
+        responses = responses_in(made, pose)
+        if responses is not None:
+            finite("responses", responses.values)
+        modes = modes_in(made, pose)
+        if modes is not None:
+            finite("modes", modes.poles)
+    if deep:
+        bodies(instrumented(robot, made).mechanism().frames, unphysical=False)
+
+
+def modal_table(path: Path, deep: bool) -> None:
+    from supple.measured.tables import read_modal_table
+
+    for name, column in read_modal_table(path).items():
+        finite(name, column)
+
+
+def static_table(path: Path, deep: bool) -> None:
+    from supple.measured.tables import read_static_table
+
+    poses, moved, _ = read_static_table(path, {"q11": "length", "q21": "length"})
+    finite("poses", [list(p.values()) for p in poses])
+    finite("displacements", moved)
+
+
+def poses(path: Path, deep: bool) -> None:
+    """A table of poses, as maps take it; one in ten is mapped."""
+    from supple.analyses.map import _table
+
+    found, _ = _table(_gallery("dualemps"), path)
+    for name, column in found.items():
+        finite(name, column)
+
+
+def node_table(path: Path, deep: bool) -> None:
+    from supple.robot.finite_elements.matrix_files import read_node_table
+
+    finite("nodes", read_node_table(path))
+
+
+def responses(path: Path, deep: bool) -> None:
+    """Measured functions; one in ten is searched for modes."""
+    from supple.analyses.extract import extract, responses_of_file
+
+    found = responses_of_file(path, None)
+    finite("responses", found.values)
+    if deep and found.values.size <= 2000:
+        made = extract(path, orders=6)
+        finite("poles", made.modes.poles)
+
+
+def nodal_modes(path: Path, deep: bool) -> None:
+    from supple.measured.mode_sets import read_modes
+
+    for mode in read_modes(path):
+        finite("pole", mode.pole)
+        finite("shape", list(mode.shape.values()))
+
+
+def fe_body(robot_file: Path) -> Callable[[Path, bool], None]:
+    """A file of a body, as the robot file beside it takes it: read, reduced, its inertia judged."""
+    from supple.robot.reader import read_source
+
+    source = read_source(robot_file)
+
+    def read(path: Path, deep: bool) -> None:
+        from supple.machine import Machine
+
+        bodies(Machine(source).mechanism().frames, unphysical=False)
+
+    return read
+
+
+# Checkpoints -----------------------------------------------------------------------------------------------------------
+
+_STATE = bytes(range(256)) * 2
+_SAMPLES = np.arange(120.0).reshape(20, 1, 6)
+_FINGERPRINT = "of a simulation"
+
+
+def checkpoint(result: Path) -> Path:
+    """The folder of a checkpoint that belongs to a result."""
+    from supple.storage import Checkpoints
+
+    made = Checkpoints(result, _FINGERPRINT)
+    made.keep(0, _STATE, 0, _SAMPLES[:12], {"note": 1})
+    made.keep(0, _STATE, 12, _SAMPLES[12:], {"note": 1})
+    return made.folder
+
+
+def resumed(path: Path, deep: bool) -> None:
+    """A checkpoint with a damaged file is refused, or what it holds is what was kept."""
+    from supple.errors import SuppleError
+    from supple.storage import Checkpoints
+
+    kept = Checkpoints(path.parent.with_name(path.parent.name.removesuffix(".part")), _FINGERPRINT).kept(0)
+    if kept is None:
+        raise SuppleError("there is no checkpoint")
+    state, samples, notes = kept
+    if state != _STATE or not np.array_equal(samples, _SAMPLES) or notes != {"note": 1}:
+        raise Wrong("a damaged checkpoint is taken for whole")
