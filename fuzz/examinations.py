@@ -111,12 +111,10 @@ def static_table(path: Path, deep: bool) -> None:
 
 
 def poses(path: Path, deep: bool) -> None:
-    """A table of poses, as maps take it; one in ten is mapped."""
-    from supple.analyses.map import _table
+    """A table of poses, as maps take it."""
+    from supple.studies.places import places
 
-    found, _ = _table(_gallery("dualemps"), path)
-    for name, column in found.items():
-        finite(name, column)
+    finite("poses", places(_gallery("dualemps"), None, path, None, 2, None).table)
 
 
 def node_table(path: Path, deep: bool) -> None:
@@ -186,3 +184,28 @@ def resumed(path: Path, deep: bool) -> None:
     state, samples, notes = kept
     if state != _STATE or not np.array_equal(samples, _SAMPLES) or notes != {"note": 1}:
         raise Wrong("a damaged checkpoint is taken for whole")
+
+
+_PART = {"status": np.arange(8), "values": np.linspace(0, 1, 24).reshape(8, 3), "regular": np.ones(8, dtype=bool)}
+
+
+def part(result: Path) -> Path:
+    """The file of a part of a study under way."""
+    from supple.storage.studies import Parts
+
+    made = Parts(result)
+    made.keep("part", {**_PART, "problems": {3: "out of reach"}})
+    return made.folder / "part.npz"
+
+
+def part_resumed(path: Path, deep: bool) -> None:
+    """A damaged part is computed anew, or what it holds is what was kept."""
+    from supple.errors import SuppleError
+    from supple.storage.studies import Parts
+
+    kept = Parts(path.parent.with_name(path.parent.name.removesuffix(".part"))).kept("part")
+    if kept is None:
+        raise SuppleError("there is no such part")
+    same = all(np.array_equal(kept[k], x) for k, x in _PART.items()) and kept["problems"] == {3: "out of reach"}
+    if not same:
+        raise Wrong("a damaged part of a study is taken for whole")

@@ -44,6 +44,7 @@ FORMATS = {
         Format("npz", seeds.npz, _NPZ),
         Format("nc", seeds.netcdf, (noise, trees.arrays(trees.read_nc, trees.write_nc))),
         Format("checkpoints", seeds.checkpoints, (noise,)),
+        Format("parts", seeds.parts, (noise,)),
     )
 }
 

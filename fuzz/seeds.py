@@ -345,3 +345,8 @@ def checkpoints(folder: Path) -> list[Seed]:
         kept = examine.checkpoint(_folder(folder, name.partition("-")[0]) / "run.nc")
         made.append(Seed(kept / name, examine.resumed))
     return made
+
+
+def parts(folder: Path) -> list[Seed]:
+    """A part of a study under way."""
+    return [Seed(examine.part(_folder(folder, "map") / "map.nc"), examine.part_resumed)]

@@ -16,7 +16,7 @@ FOUND = Path(__file__).parent / "data" / "found"
 KEPT = sorted(p for p in FOUND.glob("*/*") if p.suffix != ".txt")
 
 
-@pytest.mark.parametrize("name", sorted(set(FORMATS) - {"checkpoints"}))
+@pytest.mark.parametrize("name", sorted(set(FORMATS) - {"checkpoints", "parts"}))
 def test_damaged_files_are_read_or_refused(name: str, tmp_path: Path) -> None:
     attack = attack_of(name, 2026, tmp_path)
     count = COUNTS.get(name, 15)
@@ -49,17 +49,16 @@ def test_the_same_seed_gives_the_same_mutants(tmp_path: Path) -> None:
         ("os.kill(os.getpid(), 11)", "signal"),
         ("os._exit(3)", "exit"),
         ("bytearray(6 << 30)", "memory"),
-        ("signal.setitimer(signal.ITIMER_PROF, 0.05) and [None for _ in iter(int, 1)]", "hang"),
+        ("[None for _ in iter(int, 1)]", "hang"),
         ("numpy.log(numpy.zeros(1))", "warning"),
         ("raise_(errors.SuppleError('a\\x1b[31m'))", "message"),
         ("raise_(errors.SuppleError('file:1: no'))", "refused"),
         ("None", "read"),
     ],
 )
-def test_every_end_is_told(work: str, kind: str, tmp_path: Path) -> None:
+def test_every_end_is_told(work: str, kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A child that dies in any way is noticed, and its end called by its name."""
     import os
-    import signal
 
     import numpy
 
@@ -69,8 +68,9 @@ def test_every_end_is_told(work: str, kind: str, tmp_path: Path) -> None:
     def raise_(error: Exception) -> None:
         raise error
 
-    known = {"os": os, "signal": signal, "numpy": numpy, "errors": errors, "raise_": raise_}
+    known = {"os": os, "numpy": numpy, "errors": errors, "raise_": raise_}
     seed = Seed(tmp_path / "file", lambda path, deep: eval(work, known))
+    monkeypatch.setattr("fuzz.worker.SECONDS", 0.3)
     assert alone(seed, b"", False)[0] == kind
 
 
