@@ -18,7 +18,7 @@ if TYPE_CHECKING:  # what only some calls need is loaded when they are made
     from supple.backends.interpreter import Interpreted
     from supple.backends.native import Native
     from supple.expr.passes import Stage
-    from supple.measurements import Correlation, Extracted
+    from supple.measurements import Correlation, Extracted, Rehearsed
     from supple.results import Exported
     from supple.shown import (
         Bodies,
@@ -478,6 +478,32 @@ class Robot(Machine):
         from supple.analyses.extract import extract
 
         return extract(file, band=band, orders=orders, count=count, decay=decay, units=units, output=output)
+
+    def test(
+        self,
+        file: str | Path,
+        *,
+        output: str | Path,
+        by: str = "responses",
+        noise: float | None = None,
+        scatter: float = 0.0,
+        double_hits: int = 0,
+        seed: int = 0,
+        progress: Callable[[float], None] | None = None,
+    ) -> Rehearsed:
+        """A test rehearsed: what its instruments would write if the robot were as its file says, sensors on.
+
+        file: a test file (.yaml); output: measured.uff, beside which files of further poses, static tables and measured.yaml
+        (the test file that names them) are written. by: 'responses' (of averaged blows) or 'records' (of blows over time:
+        filtered, sampled, with `double_hits` more blows of every exciter that hit twice).
+        noise: standard deviation relative to the root mean square of each response or record (None: the test file's);
+        scatter: relative standard deviation by which the stiffness of every body and joint differs, so that legs do."""
+        from supple.analyses.test import test
+
+        return test(
+            self, file, output=output, by=by, noise=noise, scatter=scatter, double_hits=double_hits, seed=seed,
+            progress=progress,
+        )  # fmt: skip
 
 
 def compare(robot: Robot, at: At | None = None, **options: Any) -> ComparisonShown:

@@ -271,3 +271,38 @@ class Identified:
             "profiles": {k: v.tolist() for k, v in self.profiles.items()},
             "notices": list(self.notices),
         }
+
+
+@dataclass(frozen=True)
+class Rehearsed:
+    """A test rehearsed on a robot: files as an instrument would have written them, and the truth behind them.
+
+    test_file: the test with the names of these files in it; truth: of every pose the frequencies (Hz) and damping ratios of
+    the modes within the band, sensors on; factors: what the stiffness of every part was multiplied by."""
+
+    robot: str
+    by: str
+    test_file: str
+    files: tuple[str, ...]
+    truth: dict[str, dict[str, list[float]]]
+    noise: float
+    seed: int
+    factors: dict[str, float] = field(default_factory=dict)
+    notices: tuple[str, ...] = ()
+
+    def __repr__(self) -> str:
+        return f"<{self.robot}: {len(self.truth)} poses rehearsed in {self.test_file}>"
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain data for machines."""
+        return {
+            "robot": self.robot,
+            "by": self.by,
+            "test_file": self.test_file,
+            "files": list(self.files),
+            "noise": self.noise,
+            "seed": self.seed,
+            "truth": self.truth,
+            "factors": self.factors,
+            "notices": list(self.notices),
+        }

@@ -14,7 +14,7 @@ from supple.errors import SuppleError
 from supple.measurements import Responses
 from supple.robot.bodies.record import Array
 
-_SECOND = 0.05  # of the first peak: a later one so high is a second blow
+_SECOND = 0.08  # of the first peak: a later one so high is a second blow; filters ring by 6 % after blows of two samples
 _QUIET = 6.0  # times the scatter of the quiet part of a force record
 
 
@@ -119,8 +119,9 @@ def _quiet(force: Array) -> slice:
 
 def blow_fault(blow: Blow, how: Processing) -> str | None:
     """Why a blow is of no use: no force, an overload, or a second blow; None if nothing is wrong."""
-    force = np.abs(blow.force)
-    peak, at = float(force.max()), int(force.argmax())
+    at = int(np.abs(blow.force).argmax())
+    force = blow.force * np.sign(blow.force[at])  # a hammer pushes only: what pulls is a filter that rings
+    peak = float(force[at])
     scatter = 1.4826 * float(np.median(np.abs(blow.force[_quiet(blow.force)] - np.median(blow.force[_quiet(blow.force)]))))
     if not peak > 2 * _QUIET * scatter or peak == 0:
         return "there is no blow in its force record"

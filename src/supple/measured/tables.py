@@ -39,6 +39,15 @@ def read_static_table(path: Path, coordinates: Mapping[str, str]) -> tuple[list[
     return poses, np.column_stack([made[n] for n in moved]), moved
 
 
+def read_poses(path: Path, coordinates: Mapping[str, str]) -> list[dict[str, float]]:
+    """The poses (coordinate -> value) of a table of displacements; these themselves need not be there yet."""
+    made = _read(path, {**coordinates, **dict.fromkeys(MOVED, "length")}, [], "a table of poses")
+    names = [n for n in made if n not in MOVED]
+    if not names:
+        raise SuppleError(f"{path.name}: needs columns of the pose, such as x, y, z")
+    return [{n: float(made[n][k]) for n in names} for k in range(len(made[names[0]]))]
+
+
 def _read(path: Path, dimensions: Mapping[str, str], needed: Sequence[str], what: str) -> dict[str, Array]:
     if path.suffix.lower() == ".nc":
         return _netcdf(path, dimensions, needed)

@@ -155,6 +155,8 @@ class _Names:
         for name, part in self.written.static.items():
             for key, known in (("sensor", self.written.sensors), ("exciter", self.written.exciters)):
                 self.known(("static", name, key), getattr(part, key), known, key)
+            if getattr(self.written.sensors.get(part.sensor), "joint", None) is not None:
+                self.scope.note(("static", name, "sensor"), "is an encoder; displacements are those of a place")
         for name in self.written.priors:
             self.known(("priors", name), name, self.description.parameters, "parameter of the robot")
 
@@ -203,7 +205,9 @@ class _Names:
                 self.scope.note(("poses", name, "damping"), "needs a ratio for each of the frequencies")
             if given is not None and pose.table is not None:
                 self.scope.note(("poses", name, "table"), "says the same as frequencies; give one of them")
-        if all(p.held_out for p in self.written.poses.values()):
+        if not self.written.poses and not self.written.static:
+            self.scope.note((), "holds nothing that is measured; add poses: or static: to it")
+        if self.written.poses and all(p.held_out for p in self.written.poses.values()):
             self.scope.note(("poses",), "all are held out; nothing is left to fit")
 
 

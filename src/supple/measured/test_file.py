@@ -63,7 +63,7 @@ class Record(FileRecord):
     """How signals are recorded: samples over a duration, blows averaged, windows, how responses are estimated.
 
     `force_window`: the share of the record in which the force is kept; `exponential`: what the exponential window has
-    fallen to at the end of the record (1: none)."""
+    fallen to at the end of the record (1: none); `noise` and `pulse` (how long a blow lasts) are those of rehearsals."""
 
     samples: Annotated[int, Field(ge=16, le=4_000_000)] = 1024
     duration: Span = "2.046 s"
@@ -72,7 +72,7 @@ class Record(FileRecord):
     force_window: Annotated[Any, Q("number", above=0, most=1)] = 1
     exponential: Annotated[Any, Q("number", above=0, most=1)] = 1
     noise: Level = 0
-    pulse: Span = "4 ms"
+    pulse: Span = "8 ms"
     full_scale: Annotated[Any, Q("any", above=0)] | None = None
 
 
@@ -122,6 +122,6 @@ class TestFile(FileRecord):
     exciters: dict[Name, Exciter] = {}
     record: Record = Record()
     band: Annotated[list[Annotated[Any, Q("frequency", least=0)]], Field(min_length=2, max_length=2)] = ["0 Hz", "250 Hz"]
-    poses: Annotated[dict[Name, Pose], Field(min_length=1)]
+    poses: dict[Name, Pose] = {}
     static: dict[Name, Static] = {}
     priors: dict[Identifier, Prior] = {}

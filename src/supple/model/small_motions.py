@@ -12,7 +12,7 @@ from scipy.linalg import eigh
 
 from supple.errors import PoseError, SuppleError
 from supple.model.algebra import Array, one_thread
-from supple.model.equilibrium import equilibrium, linearise
+from supple.model.equilibrium import Equilibrium, equilibrium, linearise
 from supple.model.model import Model
 from supple.model.ports import Ports, inputs_of, outputs_of
 
@@ -71,14 +71,22 @@ def small_motions(
     if not free and any(name.partition(".")[0] == "tau" for name in pushed):
         raise SuppleError("forces of actuators move nothing while the actuators are held; set them free")
     rest = equilibrium(model, straight, w=w)
-    linear = linearise(model, rest, free, w=w)
+    return motions_between(
+        model, rest, inputs_of(model, rest.q, pushed), outputs_of(model, rest.q, watched), free=free, w=w
+    )  # fmt: skip
+
+
+def motions_between(
+    model: Model, rest: Equilibrium, inputs: Ports, outputs: Ports, *, free: bool, w: Array | None = None
+) -> SmallMotions:
+    """The SmallMotions about an equilibrium between these ports."""
+    linear = linearise(model, rest, free, **({} if w is None else {"w": w}))
     if not len(linear.M):
         raise SuppleError(f"{model.mechanism.name} has nothing that moves with its actuators held; set them free")
     try:
         squares, V = eigh(0.5 * (linear.K + linear.K.T), linear.M)
     except np.linalg.LinAlgError as error:
         raise PoseError(model.massless(linear.M, linear.Z)) from error
-    inputs, outputs = inputs_of(model, rest.q, pushed), outputs_of(model, rest.q, watched)
     T = linear.Z @ V
     K, D, H = (V.T @ part @ V for part in (linear.K, linear.D, linear.H))
     return SmallMotions(squares, K, D, H, T.T @ inputs.rows.T, outputs.rows @ T, inputs, outputs, rest.q)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from supple.measurements import Correlation, Extracted, PoseCorrelation
+from supple.measurements import Correlation, Extracted, PoseCorrelation, Rehearsed
 from supple.views.page import Line, Page, Sheet
 
 
@@ -56,3 +56,14 @@ def _pose(p: PoseCorrelation) -> list[Line | Sheet]:
             Line(f"responses: J_Q {100 * p.response_error:.3g} %, FRAC {mean:.3f} on average, lowest {low[0]} {low[1]:.2f}")
         )
     return [*made, *(Line(text) for text in p.words)]
+
+
+def rehearsed_page(made: Rehearsed) -> Page:
+    """A rehearsed test: the modes behind what was written."""
+    head = f"{made.robot}: {made.by} of {len(made.truth)} poses, noise {100 * made.noise:.3g} %, seed {made.seed}"
+    rows = [
+        (pose if k == 0 else "", str(k + 1), f"{f:.4f}", f"{100 * z:.3f}")
+        for pose, found in made.truth.items()
+        for k, (f, z) in enumerate(zip(found["frequencies_hz"], found["damping_ratios"], strict=True))
+    ]
+    return [Line("", strong=head), *([Sheet(("pose", "mode", "Hz", "ratio %"), rows)] if rows else [])]
