@@ -9,6 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
+from supple.delivery import written_whole
 from supple.errors import SuppleError
 from supple.machine import Machine
 from supple.measured import rehearsed_files as files
@@ -22,7 +23,6 @@ from supple.measured.test import Test, read_test
 from supple.measurements import Rehearsed
 from supple.robot.named_files import files_below, is_outside_allowed
 from supple.robot.yaml_tree import read_text
-from supple.storage import written_whole
 
 _WAYS = ("responses", "records")
 _VISCOUS = "in records over time, structural damping is the viscous damping of every mode"
