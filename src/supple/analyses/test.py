@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 
 import numpy as np
 
-from supple.delivery import written_whole
 from supple.errors import SuppleError
 from supple.machine import Machine
 from supple.measured import rehearsed_files as files
@@ -83,8 +81,7 @@ class _Rehearsal:
         for k, pose in enumerate(shaken):
             known = truth(self.robot, self.test, pose)
             path = beside(self.output, pose.name if len(shaken) > 1 else "", self.output.suffix)
-            content = partial(files.write_pose, functions=self._functions(known, nodes), places=known.places(), nodes=nodes)
-            written_whole(path, content)
+            files.write_pose(path, self._functions(known, nodes), known.places(), nodes)
             made[pose.name], truths[pose.name] = path, _modes(known, self.test.band)
             notices += [_VISCOUS] if self.by == "records" and known.motions.H.any() else []
             if self.progress is not None:
@@ -93,7 +90,7 @@ class _Rehearsal:
         named = {name: {self.by: path.name} for name, path in made.items()}
         filled = files.filled_in(text, nodes, named, {name: path.name for name, path in tables.items()})
         own = self.output.with_suffix(".yaml")
-        written_whole(own, lambda path: _write(path, filled))
+        files.write_text(own, filled)
         factors = self.robot.factors(self.robot.mechanism()) if isinstance(self.robot, Scattered) else {}
         every = tuple(str(path) for path in (*made.values(), *tables.values()))
         return Rehearsed(
@@ -126,7 +123,7 @@ class _Rehearsal:
         columns = {key: np.array([p[key] for p in poses]) for key in poses[0]}
         columns |= {MOVED[abs(c.code) - 1]: np.sign(c.code) * moved[:, k] for k, c in enumerate(outputs)}
         path = beside(self.output, name, ".csv")
-        written_whole(path, lambda p: files.write_table(p, columns))
+        files.write_table(path, columns)
         return path
 
 
@@ -143,7 +140,3 @@ def _modes(known: PoseTruth, band: tuple[float, float]) -> dict[str, list[float]
     inside = (f >= band[0]) & (f <= band[1]) & (f > 0)
     ratios = np.diag(made.viscous())[inside] / (2 * omega[inside])
     return {"frequencies_hz": f[inside].tolist(), "damping_ratios": ratios.tolist()}
-
-
-def _write(path: Path, text: str) -> None:
-    path.write_text(text, encoding="utf-8")

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from ruamel.yaml import YAML
 
+from supple.delivery import written_whole
 from supple.measured.functions import COHERENCE, RESPONSE, TIME, Function58, write_functions
 from supple.measured.hammer import Blow
 from supple.measured.test import Channel, Test
@@ -72,7 +73,12 @@ def write_table(path: Path, columns: Mapping[str, Array]) -> None:
     """A table in SI."""
     rows = np.column_stack(list(columns.values()))
     lines = [",".join(columns), *(",".join(f"{x:.12g}" for x in row) for row in rows)]
-    path.write_text("\n".join(lines) + "\n", encoding="ascii")
+    write_text(path, "\n".join(lines) + "\n")
+
+
+def write_text(path: Path, text: str) -> None:
+    """A file of text, whole or not at all."""
+    written_whole(path, lambda beside: beside.write_text(text, encoding="utf-8"))
 
 
 def filled_in(text: str, nodes: Mapping[str, int], poses: Mapping[str, Mapping[str, str]], tables: Mapping[str, str]) -> str:
