@@ -7,9 +7,10 @@ from pathlib import Path
 
 import pytest
 
-BACKENDS = Path(__file__).parents[1] / "src" / "supple" / "backends"
+SOURCE = Path(__file__).parents[1] / "src" / "supple"
+BACKENDS = SOURCE / "backends"
 LONGEST = 60  # lines of a function, from its first word to its closing brace
-FILES = sorted([*BACKENDS.rglob("*.h"), *BACKENDS.rglob("*.c")])
+FILES = sorted([*SOURCE.rglob("*.h"), *SOURCE.rglob("*.c")])
 
 _UNSEEN = re.compile(r"/\*.*?\*/|\"(?:\\.|[^\"\\\n])*\"|'(?:\\.|[^'\\\n])*'|^[ \t]*#(?:[^\n]*\\\n)*[^\n]*", re.S | re.M)
 
@@ -51,7 +52,7 @@ def name_of(head: str) -> str:
     return found[1]
 
 
-@pytest.mark.parametrize("path", FILES, ids=lambda p: str(p.relative_to(BACKENDS)))
+@pytest.mark.parametrize("path", FILES, ids=lambda p: str(p.relative_to(SOURCE)))
 def test_functions_fit_on_a_screen(path: Path) -> None:
     long = {name: n for name, n in functions(path.read_text(encoding="ascii")).items() if n > LONGEST}
     assert not long, f"functions above {LONGEST} lines: {long}"

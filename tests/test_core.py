@@ -10,11 +10,13 @@ import numpy as np
 import pytest
 from scipy.linalg import eigh
 
+from supple.core.compiled import POSTURES
 from supple.core.core import Answers, Core
+from supple.errors import PoseError
 from supple.machine import Machine
 from supple.model.closing import values
 from supple.model.equilibrium import equilibrium, linearise
-from supple.model.posture import posture
+from supple.model.posture import posture, postures
 
 RNG = np.random.default_rng(5)
 EVERYTHING = ("M", "K", "D", "H", "T", "tau", "shapes", "points", "places", "bent_places", "lam")
@@ -67,3 +69,38 @@ def test_random_poses_of_random_designs_equal_the_interpreted_model(name: str) -
         shapes = answers["shapes"][k]
         assert near(shapes.T @ linear.M_tree @ shapes, np.eye(len(found)), 1e-8)
         assert near(shapes.T @ linear.K_tree @ shapes, np.diag(found), 1e-8)
+
+
+def test_postures_are_those_of_the_branch_of_home_or_refused_in_words() -> None:
+    """Against certified continuation in Python, pose by pose, in a workspace with much that is out of reach."""
+    robot = Machine.read("five_bar_elastic", {"coupler": "0.33"}).keeping(CASES["five_bar_elastic"])
+    own = Core(robot, core("five_bar_elastic").names)
+    now = dict(zip(own.model.names, values(own.model, own.home), strict=True))
+    poses = np.array([now[n] for n in own.names]) + RNG.uniform(-2.0, 2.0, (60, 2))
+    found = own.answer(poses, stage=POSTURES)
+    wanted = postures(own.model, own.names, poses)
+    reached = np.array([not isinstance(q, PoseError) for q in wanted])
+    assert np.array_equal(found.answered, reached)
+    assert 10 < reached.sum() < 50
+    assert near(found["posture"][reached], np.array([q for q in wanted if not isinstance(q, PoseError)]))
+    assert set(found.problems) == set(np.flatnonzero(~reached).tolist())
+    assert all("five_bar_elastic" in text for text in found.problems.values())
+
+
+def test_an_answer_does_not_depend_on_what_else_is_asked() -> None:
+    poses, p, answers = asked("dualemps")
+    alone = core("dualemps").answer(poses[6:7], p[6:7], modes=4, wanted=EVERYTHING)
+    for key in ("q", "M", "K", "squares", "shapes"):
+        assert np.array_equal(alone[key][0], answers[key][6]), key
+
+
+def test_coordinates_that_follow_must_agree() -> None:
+    robot = Machine.read("triglide")
+    own = Core(robot, ["x", "y", "z", "rx", "ry", "rz"])
+    at = np.zeros((3, 6))
+    at[:, :3] = values(own.model, own.home)[[own.model.names.index(n) for n in "xyz"]]
+    at[1, 0] += 0.02
+    at[2, 4] = 0.1
+    found = own.answer(at, stage=POSTURES)
+    assert found.answered.tolist() == [True, True, False]
+    assert "ry is" in found.problems[2]

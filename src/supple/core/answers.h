@@ -1,12 +1,13 @@
 /* Batches of poses: each block of lanes goes from its seeds to closed postures, equilibria, linear models and modes. */
 
 enum { ANSWERED, NOT_REACHED, POOR_CHOICE, NO_REST, NO_MODES }; /* what stands in `status` */
-enum { IN_SEED, IN_SEED_P, IN_SHIFT, IN_LAM, IN_GIVEN, IN_P, IN_LOAD, INS };
+enum { IN_SEED, IN_SEED_P, IN_SHIFT, IN_GIVEN, IN_P, IN_LOAD, INS };
+enum { WALKED, CARRIED_OVER, CLOSED_NEAR }; /* how a pose is reached from its seed */
 enum {
-    OUT_STATUS, OUT_POSTURE, OUT_PLACES, OUT_J, OUT_STRAIGHT_POINTS, OUT_Q, OUT_LAM, OUT_TAU, OUT_BENT_PLACES, OUT_MU, OUT_SHAPES, OUT_M,
-    OUT_K, OUT_D, OUT_H, OUT_S, OUT_POINTS
+    OUT_STATUS, OUT_SHARE, OUT_POSTURE, OUT_PLACES, OUT_J, OUT_STRAIGHT_POINTS, OUT_Q, OUT_LAM, OUT_TAU, OUT_BENT_PLACES, OUT_MU,
+    OUT_SHAPES, OUT_M, OUT_K, OUT_D, OUT_H, OUT_S, OUT_POINTS
 };
-static const int IN_SIZE[INS] = {N_Q, N_P, N_Q, N_C, N_GIVEN, N_P, N_W};
+static const int IN_SIZE[INS] = {N_Q, N_P, N_Q, N_GIVEN, N_P, N_W};
 
 SUPPLE_LOCAL void put(double *const *out, int which, long long first, const entry *from, int n, int live)
 {
@@ -138,9 +139,16 @@ static void jacobian(Work *w, double *const *out, long long first, int live)
 static void block(Work *w, double *const *out, const int *options, long long first, int live)
 {
     entry status = fill(ANSWERED);
+    entry share = fill(0);
     w->poor = NO_POSE;
-    const mask there = reach(w);
+    for (int k = 0; k < N_P; k++)
+        w->p[k] = w->p_asked[k];
+    const mask there = options[2] == WALKED ? walk(w, &share) : options[2] == CARRIED_OVER ? carried(w) : closed_near(w);
+    for (int k = 0; k < N_P; k++)
+        w->p[k] = w->p_asked[k];
+    tell(&status, w->poor & ~there, POOR_CHOICE);
     tell(&status, ~there, NOT_REACHED);
+    put(out, OUT_SHARE, first, &share, 1, live);
     put(out, OUT_POSTURE, first, w->q, N_Q, live);
     point_places(w, out, OUT_PLACES, first, live);
     jacobian(w, out, first, live);
@@ -164,14 +172,15 @@ static void block(Work *w, double *const *out, const int *options, long long fir
 
 SUPPLE_EXPORT long long supple_workspace(void) { return (long long)sizeof(Work); }
 
-/* options: how far to go (0: postures, 1: equilibria, 2: linear models), and how many modes; out: null where not asked for.
+/* options: how far to go (0: postures, 1: equilibria, 2: linear models), how many modes, how poses are reached from their
+ * seeds; out: null where not asked for.
  * Inputs have one row a pose, or one row for all (step 0). stop: set from outside to end early; returns the poses done */
 SUPPLE_EXPORT long long supple_core(
     long long count, const double *const *in, const long long *step, double *const *out, const int *options, void *workspace,
     const volatile int *stop)
 {
     Work *w = workspace;
-    entry *to[INS] = {w->q_seed, w->p_seed, w->shift, w->lam_seed, w->given, w->p_asked, w->load};
+    entry *to[INS] = {w->q_seed, w->p_seed, w->shift, w->given, w->p_asked, w->load};
     for (long long first = 0; first < count; first += SUPPLE_LANES) {
         if (*stop)
             return first;

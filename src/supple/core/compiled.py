@@ -18,26 +18,26 @@ from supple.errors import BackendError
 from supple.model.algebra import Array
 
 POSTURES, EQUILIBRIA, LINEAR = 0, 1, 2  # how far to go
+WALKED, CARRIED_OVER, CLOSED_NEAR = range(3)  # how poses are reached from their seeds
 ANSWERED, NOT_REACHED, POOR_CHOICE, NO_REST, NO_MODES = range(5)
 _OUTPUTS = (
-    "status", "posture", "places", "J", "straight_points", "q", "lam", "tau", "bent_places", "mu", "shapes", "M", "K", "D",
-    "H", "S", "points",
+    "status", "share", "posture", "places", "J", "straight_points", "q", "lam", "tau", "bent_places", "mu", "shapes",
+    "M", "K", "D", "H", "S", "points",
 )  # fmt: skip
 _ALIGNED = 64
 _PIECE = 64  # blocks of lanes between looks at the clock and the keyboard
 
 
 class Seeds(NamedTuple):
-    """Postures that Newton's method starts from: q with closed loops, its parameters, how weight and loads shifted q there,
-    and the reactions of the loops."""
+    """Postures that poses are reached from: q with closed loops, its parameters, and how weight shifts q about there, where
+    the search for equilibrium starts. One row for every pose, or one for all."""
 
     q: Array
     p: Array
     shift: Array
-    lam: Array
 
     def taken(self, rows: Any) -> Seeds:
-        return Seeds(*(part[rows] for part in self))
+        return Seeds(*(part if len(part) == 1 else part[rows] for part in self))
 
 
 def lanes_of(structure: Structure) -> int:
@@ -60,7 +60,7 @@ class Compiled:
 
     def run(
         self, seeds: Seeds, given: Array, p: Array, load: Array, *, stage: int, modes: int = 0, wanted: Collection[str] = (),
-        threads: int = 1,
+        threads: int = 1, way: int = WALKED,
     ) -> dict[str, Array]:  # fmt: skip
         """Outputs by name for n poses, each input (n, size) or (1, size). `status` is always among them."""
         tables = [np.ascontiguousarray(x, dtype=float) for x in (*seeds, given, p, load)]
@@ -71,10 +71,10 @@ class Compiled:
         stop = ctypes.c_int(0)
         try:
             if len(pieces) == 1:
-                self._work(tables, outputs, stage, modes, 0, count, stop)
+                self._work(tables, outputs, (stage, modes, way), 0, count, stop)
             else:
                 with ThreadPoolExecutor(len(pieces)) as pool:
-                    jobs = [pool.submit(self._work, tables, outputs, stage, modes, *piece, stop) for piece in pieces]
+                    jobs = [pool.submit(self._work, tables, outputs, (stage, modes, way), *piece, stop) for piece in pieces]
                     for job in jobs:
                         job.result()
         except BaseException:
@@ -82,13 +82,18 @@ class Compiled:
             raise
         return outputs
 
+    @property
+    def loads(self) -> int:
+        """Components of all wrenches."""
+        return int(self.structure.functions.forces.inputs["w"].size)
+
     def shapes(self, modes: int) -> dict[str, tuple[int, ...]]:
         s, n = self.structure, len(self.structure.linear.independent)
         f = s.functions
         twists = (f.forces.inputs["w"].size, s.nv)
         loops, places = f.gaps.outputs["residual"].size, f.places.outputs["position"].shape
         return {
-            "posture": (s.nq,), "places": places, "J": (loops, s.nv), "q": (s.nq,), "lam": (loops,),
+            "share": (), "posture": (s.nq,), "places": places, "J": (loops, s.nv), "q": (s.nq,), "lam": (loops,),
             "tau": (len(s.active),), "bent_places": places,
             "mu": (modes,), "shapes": (s.nv, modes), "M": (n, n), "K": (n, n), "D": (n, n), "H": (n, n),
             "S": (len(s.linear.rows), n), "points": twists, "straight_points": twists,
@@ -100,8 +105,8 @@ class Compiled:
         return [(begin, min(begin + width, count)) for begin in range(0, count, width)]
 
     def _work(
-        self, tables: list[Array], outputs: dict[str, Array], stage: int, modes: int, begin: int, end: int,
-        stop: ctypes.c_int,
+        self, tables: list[Array], outputs: dict[str, Array], options: tuple[int, int, int], begin: int,
+        end: int, stop: ctypes.c_int,
     ) -> None:  # fmt: skip
         room = np.zeros(self._size + _ALIGNED, dtype=np.uint8)
         place = room.ctypes.data + -room.ctypes.data % _ALIGNED
@@ -110,14 +115,15 @@ class Compiled:
         for first in range(begin, end, piece):
             ins = [t.ctypes.data + first * step * 8 for t, step in zip(tables, steps, strict=True)]
             outs = [
-                outputs[key].ctypes.data + first * outputs[key][0].size * 8 if key in outputs else None for key in _OUTPUTS
+                outputs[key].ctypes.data + first * (outputs[key].size // len(outputs[key])) * 8 if key in outputs else None
+                for key in _OUTPUTS
             ]
             self.library.supple_core(
                 ctypes.c_longlong(min(piece, end - first)),
                 (ctypes.c_void_p * len(ins))(*ins),
                 (ctypes.c_longlong * len(steps))(*steps),
                 (ctypes.c_void_p * len(outs))(*outs),
-                (ctypes.c_int * 2)(stage, modes),
+                (ctypes.c_int * 3)(*options),
                 ctypes.c_void_p(place),
                 ctypes.byref(stop),
             )

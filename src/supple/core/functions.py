@@ -48,6 +48,7 @@ class CoreFunctions:
     forces: Function  # q p lam w -> f
     places: Function  # q p -> position of the named points
     servo: Function  # p -> stiffness of every actuator's servo
+    lengths: Function  # p -> of the links after every joint of a chain, chain by chain
     opening: Sparse  # of the gaps
     loops: Sparse  # J
     stiffness: Sparse
@@ -57,8 +58,8 @@ class CoreFunctions:
     points: Sparse  # velocities and angular velocities of named points
 
 
-def core_functions(equations: Equations, p: Array) -> CoreFunctions:
-    """The CoreFunctions of a robot with these parameters."""
+def core_functions(equations: Equations, p: Array, lengths: Array) -> CoreFunctions:
+    """The CoreFunctions of a robot with these parameters, and lengths that depend on them."""
     mechanism = equations.mechanism
     at_rest = _Rest(mechanism, equations.forces, p)
     return CoreFunctions(
@@ -66,6 +67,7 @@ def core_functions(equations: Equations, p: Array) -> CoreFunctions:
         forces=at_rest.kept(equations.forces, ("f",), "lam", "w"),
         places=replace(at_rest.kept(equations.points, ("position",)), name="places"),
         servo=function("servo", {"p": p}, {"k": _servo(mechanism)}),
+        lengths=function("lengths", {"p": p}, {"after": lengths}),
         opening=sparse(at_rest.applied("opening", equations.closure_gradient, "residual")),
         loops=sparse(at_rest.applied("loops", _moving(equations.closure_motion), "velocity")),
         stiffness=sparse(at_rest.applied("stiffness", equations.stiffness, "f", "lam", "w")),

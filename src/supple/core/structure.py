@@ -11,11 +11,14 @@ import numpy as np
 from supple.core.functions import CoreFunctions, core_functions
 from supple.errors import SuppleError
 from supple.expr.function import Array as Symbols
+from supple.expr.vector import zeros
 from supple.formulations.record import Equations
 from supple.model.algebra import Array, null_space, row_scaled
 from supple.model.closing import close
+from supple.model.curvature import JointRow, place_of_closure
 from supple.model.mobility import rigid_indices
 from supple.model.model import Model
+from supple.robot.mechanism import Mechanism
 
 _RANK = 1e-7
 _SAMPLES = 6  # postures that the choice of pivots is made for
@@ -53,6 +56,17 @@ class Structure:
     held: Way
     linear: Way
     free: bool
+    chains: tuple[Chain, ...]
+
+
+@dataclass(frozen=True)
+class Chain:
+    """The joints around a loop, and the rows of its equations."""
+
+    rows: range
+    turns: tuple[bool, ...]  # rows that speak of turns
+    whole: bool  # the other rows hold all components that can change
+    joints: JointRow
 
 
 def structure(
@@ -70,8 +84,9 @@ def structure(
     moving = [i for i in range(model.nv) if i not in active]
     loose = set() if not free else active
     linear = [i for i in range(model.nv) if i not in active or i in loose or i in model.servos]
+    chains = _chains(equations.mechanism)
     return Structure(
-        functions=core_functions(equations, p),
+        functions=core_functions(equations, p, _lengths(chains)),
         nq=mechanism.nq,
         nv=model.nv,
         given=_given(model, held),
@@ -83,7 +98,29 @@ def structure(
         held=_way(model, jacobians, moving),
         linear=_way(model, jacobians, linear),
         free=free,
+        chains=chains,
     )
+
+
+def _chains(mechanism: Mechanism) -> tuple[Chain, ...]:
+    made, row = [], 0
+    for closure in mechanism.closures:
+        place, rows = place_of_closure(mechanism, closure, row), range(row, row + len(closure.forbidden))
+        made.append(Chain(rows, tuple(i in place.turns for i in rows), place.whole, place.chains[0]))
+        row = rows.stop
+    return tuple(made)
+
+
+def most_links(chains: Sequence[Chain]) -> int:
+    return max([1, *(len(c.joints.coordinates) for c in chains)])
+
+
+def _lengths(chains: Sequence[Chain]) -> Symbols:
+    """Lengths of the links after every joint, chains side by side."""
+    made = zeros(max(1, len(chains)), most_links(chains))
+    for row, chain in zip(made, chains, strict=False):
+        row[: len(chain.joints.after)] = chain.joints.after
+    return made
 
 
 def _opening(model: Model, q: Array) -> Array:

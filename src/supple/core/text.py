@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
 
 import numpy as np
 
 from supple.backends import c_source
+from supple.core.chains import chain_sizes, chain_tables, table
 from supple.core.functions import Sparse
 from supple.core.structure import Structure, Way
 
@@ -31,14 +31,15 @@ def core_source(structure: Structure) -> str:
     """The C text of a core."""
     f = structure.functions
     matrices = _matrices(structure)
-    bodies = [f.gaps, f.forces, f.servo, f.places, *(m.function for m in matrices.values())]
+    bodies = [f.gaps, f.forces, f.servo, f.places, f.lengths, *(m.function for m in matrices.values())]
     large = sum(x.operations for x in bodies) > _LARGE
     return "\n".join([
         c_source.header(), _EXPORT, *([_QUICKLY] if large else []), *(c_source.body(x) for x in bodies),
         *([_THOROUGHLY] if large else []), *_sizes(structure), _file("lanes"), _file("workspace"), *_tables(structure),
         *(_pattern(name, m) for name, m in matrices.items()), *(_entries(name, m) for name, m in matrices.items()),
-        _file("loops"), _way("CLOSING", structure.closing), _way("HELD", structure.held), _way("LINEAR", structure.linear),
-        _file("pencil"), _file("statics"), _file("answers"),
+        *chain_tables(structure), _file("loops"),
+        _way("CLOSING", structure.closing), _way("HELD", structure.held), _way("LINEAR", structure.linear),
+        _file("pencil"), _file("closing"), _file("bounds"), _file("walk"), _file("statics"), _file("answers"),
     ])  # fmt: skip
 
 
@@ -72,7 +73,7 @@ def _sizes(structure: Structure) -> list[str]:
         "MOST_J": max(1, len(f.opening.rows), len(f.loops.rows)), "MOST_K": max(1, len(f.stiffness.rows)),
         "MOST_M": max(1, len(f.inertia.rows)),
         "MOST_D": max(1, len(f.damping.rows), len(f.loss.rows), len(f.points.rows)),
-        "INVERTED": int(not s.free), "FREE": int(s.free),
+        "INVERTED": int(not s.free), "FREE": int(s.free), **chain_sizes(s),
     }  # fmt: skip
     return [f"#define {name} {value}" for name, value in sizes.items()]
 
@@ -80,22 +81,17 @@ def _sizes(structure: Structure) -> list[str]:
 def _tables(structure: Structure) -> list[str]:
     s = structure
     return [
-        _table("PLACE", s.places), _table("ELASTIC", s.elastic), _table("GIVEN", s.given), _table("ACTIVE", s.active),
-        _table("BALL_Q", [q for q, _ in s.balls]), _table("BALL_V", [v for _, v in s.balls]),
+        table("PLACE", s.places), table("ELASTIC", s.elastic), table("GIVEN", s.given), table("ACTIVE", s.active),
+        table("BALL_Q", [q for q, _ in s.balls]), table("BALL_V", [v for _, v in s.balls]),
     ]  # fmt: skip
-
-
-def _table(name: str, numbers: Sequence[int] | np.ndarray) -> str:
-    listed = ", ".join(str(int(x)) for x in numbers) or "0"
-    return f"static const short {name}[] = {{{listed}}};"
 
 
 def _pattern(name: str, matrix: Sparse) -> str:
     begins = np.searchsorted(matrix.colours[matrix.columns], np.arange(matrix.rounds + 1))
     listed = ", ".join(str(int(x)) for x in begins)
     return "\n".join([
-        _table(f"{name}_ROW", matrix.rows), _table(f"{name}_COLUMN", matrix.columns),
-        _table(f"{name}_COLOUR", matrix.colours),
+        table(f"{name}_ROW", matrix.rows), table(f"{name}_COLUMN", matrix.columns),
+        table(f"{name}_COLOUR", matrix.colours),
         f"static const int {name}_BEGIN[] = {{{listed}}};",
         f"static const Pattern {name} = {{{len(matrix.rows)}, {name}_ROW, {name}_COLUMN}};",
     ])  # fmt: skip
@@ -117,6 +113,6 @@ def _entries(name: str, matrix: Sparse) -> str:
 
 def _way(name: str, way: Way) -> str:
     return "\n".join([
-        _table(f"{name}_ROWS", way.row_places), _table(f"{name}_COLUMNS", way.column_places),
+        table(f"{name}_ROWS", way.row_places), table(f"{name}_COLUMNS", way.column_places),
         f"static const Way {name} = {{{len(way.rows)}, {len(way.independent)}, {name}_ROWS, {name}_COLUMNS}};",
     ])  # fmt: skip

@@ -10,12 +10,27 @@ typedef struct {
     short place[MOST_FREE * SUPPLE_LANES];
 } Pencil;
 
+/* Bounds of a derivative of all loops: of every column of every chain, and of the turn of its end */
+typedef struct {
+    entry column[N_LINKS], turn[N_CHAINS];
+} Bound;
+
+/* A step of the way from posture to posture */
+typedef struct {
+    entry A[MOST_ROWS * MOST_ROWS], J[MOST_ROWS * N_RIGID], end[MOST_ROWS * N_RIGID], D[MOST_ROWS * MOST_ROWS], lu[MOST_ROWS * MOST_ROWS];
+    entry lengths[2 * MOST_ROWS * N_CHAINS], lever[N_LINKS], most[N_LINKS];
+    entry way[N_RIGID], step[N_RIGID], ahead[N_RIGID], around[N_RIGID], x[N_RIGID], box[MOST_ROWS], error[MOST_ROWS];
+    entry turned[MOST_ROWS], vector[MOST_ROWS], q[N_Q + 1], h;
+    Bound bound;
+    mask live, poor;
+} Walk;
+
 typedef struct {
     /* asked for */
-    entry q_seed[N_Q + 1], p_seed[N_P + 1], shift[N_Q + 1], lam_seed[N_C + 1], given[N_GIVEN + 1], p_asked[N_P + 1];
+    entry q_seed[N_Q + 1], p_seed[N_P + 1], shift[N_Q + 1], given[N_GIVEN + 1], p_asked[N_P + 1];
     entry load[N_W + 1];
     /* where it is */
-    entry q[N_Q + 1], q_kept[N_Q + 1], p[N_P + 1], lam[N_C + 1];
+    entry q[N_Q + 1], q_kept[N_Q + 1], p[N_P + 1], lam[N_C + 1], lengths[N_LINKS];
     entry f[N_V + 1], gap[N_C + 1], aligned[N_ALIGNED + 1], weight;
     mask poor; /* poses for which the choice of dependent coordinates is poor */
     /* entries of matrices, and a column of them */
@@ -27,6 +42,7 @@ typedef struct {
     /* modes */
     entry mu[MOST_FREE], x[MOST_FREE * MOST_FREE], shapes[N_V * MOST_FREE + 1], rows[(N_W + N_C) * N_V + 1];
     Pencil pencil;
+    Walk walk;
 } Work;
 
 SUPPLE_LOCAL entry smallest_alignment(const Work *w)

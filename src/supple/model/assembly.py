@@ -7,7 +7,7 @@ singular postures.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -68,12 +68,18 @@ def chosen_freely(model: Model, q: Array, wanted: list[int]) -> tuple[tuple[int,
 def _checked(model: Model, q: Array | PoseError, wanted: Mapping[int, float], others: tuple[int, ...]) -> Array | PoseError:
     if isinstance(q, PoseError):
         return q
+    problem = disagreement(model, q, wanted, others)
+    return q if problem is None else PoseError(problem)
+
+
+def disagreement(model: Model, q: Array, wanted: Mapping[int, float], others: Sequence[int]) -> str | None:
+    """Words if coordinates that follow from the loops have other values than wanted."""
     off = displacements(model, q, wanted, others)
     worst = int(np.abs(off).argmax())
     if abs(off[worst]) <= AGREE:
-        return q
+        return None
     name, now = model.names[others[worst]], values(model, q)[others[worst]]
-    return PoseError(
+    return (
         f"{model.mechanism.name}: the loops cannot close at {_pose(model, wanted)}: with the other values {name} is "
         f"{now:.6g}, not {wanted[others[worst]]:.6g}"
     )
@@ -105,18 +111,33 @@ def _beyond(way: HeldPostures, q: Array, goal: Array, stuck: Walked) -> Array | 
     if ahead is not None and 1.0 - stuck.share < SINGULAR_END and np.abs(apart(model, stuck.q, ahead)).max() < 0.1:
         return ahead
     if ahead is None and close(model, placed(model, q, held), free) is None:
-        where = f"at {_pose(model, held)}; the pose is out of reach (reached {stuck.share:.0%} of the way)"
-        return PoseError(open_loop(model, placed(model, stuck.q, held), where))
+        return PoseError(out_of_reach(model, placed(model, stuck.q, held), held, stuck.share))
     return None
 
 
-def _untold(way: HeldPostures, goal: Array, share: float) -> PoseError:
-    pose = _pose(way.model, dict(zip(way.held, goal.tolist(), strict=True)))
-    return PoseError(
-        f"{way.model.mechanism.name}: cannot tell which posture of this assembly has {pose}: the way there from home "
+def out_of_reach(model: Model, q: Array, held: Mapping[int, float], share: float) -> str:
+    """Words for a pose in which a loop stays open, near a posture q after a share of the way from home."""
+    where = f"at {_pose(model, held)}; the pose is out of reach (reached {share:.0%} of the way)"
+    return open_loop(model, q, where)
+
+
+def untold(model: Model, held: Mapping[int, float], share: float, *, outside: bool = False) -> str:
+    """Words for a pose that no way from home leads to; `outside`: loops do not close there."""
+    pose = _pose(model, held)
+    if outside:
+        return (
+            f"{model.mechanism.name}: the loops cannot close at {pose}; the pose is out of reach "
+            f"(reached {share:.0%} of the way)"
+        )
+    return (
+        f"{model.mechanism.name}: cannot tell which posture of this assembly has {pose}: the way there from home "
         f"meets a singular pose after {share:.0%} of it, and no way around was found; ask for a pose "
         "nearer home, or choose another home or assembly"
     )
+
+
+def _untold(way: HeldPostures, goal: Array, share: float) -> PoseError:
+    return PoseError(untold(way.model, dict(zip(way.held, goal.tolist(), strict=True)), share))
 
 
 def detours(way: HeldPostures, q: Array, goal: Array, stuck: Walked) -> Iterator[Array]:

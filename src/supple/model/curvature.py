@@ -10,11 +10,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from supple.expr.function import Indices
+from supple.expr.node import Expr, sqrt
+from supple.expr.vector import dot
 from supple.model.algebra import Array
 from supple.robot.bodies.record import Marker
 from supple.robot.mechanism import Anchor, Closure, Mechanism
@@ -29,7 +32,7 @@ class JointRow:
     coordinates: Indices  # (k,) in v
     turns: npt.NDArray[np.bool_]  # (k,) or slides
     order: Indices  # (k,) those of a ball joint share a number
-    after: Array  # (k,) length of all links after the joint, slides at zero
+    after: Array  # (k,) length of all links after the joint, slides at zero; may be expressions of parameters
     slides: Indices  # (s,) positions in q of the sliding joints
     beyond: Array  # (k, s) one where a sliding joint comes after the turning one
     ball: Indices  # (k,) number of a ball joint, or -1
@@ -179,17 +182,21 @@ def _branches(mechanism: Mechanism, first: Anchor, second: Anchor) -> tuple[list
     return one[shared:], two[shared:]
 
 
-def _size(marker: Marker) -> float:
-    return float(np.linalg.norm(np.asarray(marker.position, dtype=float)))
+def _size(marker: Marker) -> Any:
+    """How far a marker is from its frame: a number, or an expression of parameters."""
+    position = np.asarray(marker.position)
+    if any(isinstance(x, Expr) for x in position):
+        return sqrt(dot(position, position))
+    return float(np.linalg.norm(position.astype(float)))
 
 
-def _links(mechanism: Mechanism, frames: list[int], end: Marker) -> list[tuple[int, float]]:
+def _links(mechanism: Mechanism, frames: list[int], end: Marker) -> list[tuple[int, Any]]:
     """Frames of a chain, each with the distance from its origin to the next one."""
     sizes = [_size(mechanism.frames[j].marker) for j in frames[1:]] + [_size(end)] * bool(frames)
     return list(zip(frames, sizes, strict=True))
 
 
-def _chain(mechanism: Mechanism, links: list[tuple[int, float]]) -> JointRow:
+def _chain(mechanism: Mechanism, links: list[tuple[int, Any]]) -> JointRow:
     coordinates, turns, order, ball, after, slides, place = [], [], [], [], [], [], []
     lengths = [length for _, length in links]
     for k, (j, _) in enumerate(links):

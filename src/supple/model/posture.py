@@ -48,7 +48,7 @@ def posture(model: Model, at: Mapping[str, float] | None = None, assembly: str |
 
     Of several closures it is the one that continues from home without a singular pose on the way; see `assembly`."""
     if not model.mechanism.closures:
-        q = placed(model, start(model, assembly), _idle_home(model))
+        q = placed(model, start(model, assembly), idle_home(model))
         return placed(model, q, held_values(model, at or {}, q))
     home, problem = _known_home(model, assembly)
     if not at and problem is not None:
@@ -80,7 +80,7 @@ _HOMES: WeakKeyDictionary[Model, dict[str | None, tuple[Array, PoseError | None]
 
 def _home(model: Model, assembly: str | None) -> tuple[Array, PoseError | None]:
     """The closed posture of the home pose; where that cannot be, the one next to the assembly guess, and why."""
-    idle = _idle_home(model)
+    idle = idle_home(model)
     q = placed(model, start(model, assembly), idle)
     wanted = held_values(model, {}, q) or idle
     joints = [i for i, c in enumerate(model.mechanism.coordinates) if c.kind != "elastic"]
@@ -106,7 +106,7 @@ def standing(model: Model, names: Iterable[str] = ()) -> list[int]:
     return [model.index(n) for n in outside_loops(model.mechanism) if n in told]
 
 
-def _idle_home(model: Model) -> dict[int, float]:
+def idle_home(model: Model) -> dict[int, float]:
     """Values that home gives to joints that nothing drives: where they stand, or in loops where they are expected."""
     passive = {c.name: i for i, c in enumerate(model.mechanism.coordinates) if c.kind == "passive"}
     return {passive[n]: float(x) for n, x in model.mechanism.home.items() if n in passive}
