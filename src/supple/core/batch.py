@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 from scipy.linalg import eigh
 
 from supple.core.compiled import ANSWERED, EQUILIBRIA, LINEAR, NOT_REACHED, POOR_CHOICE, Seeds
+from supple.core.prepared import Prepared
 from supple.core.reaching import Stuck
 from supple.errors import PoseError
 from supple.model.algebra import Array
@@ -17,9 +18,6 @@ from supple.model.assembly import disagreement
 from supple.model.equilibrium import equilibrium, linearise
 from supple.model.model import Model
 from supple.model.posture import posture
-
-if TYPE_CHECKING:
-    from supple.core.core import Core
 
 _SLOW = 400  # poses that the Model is asked for at most
 Mask = npt.NDArray[np.bool_]
@@ -30,7 +28,7 @@ Places = npt.NDArray[np.intp]
 class Batch:
     """Poses (n, names) of designs (n rows or one), each of which starts from the home of its design."""
 
-    core: Core
+    core: Prepared
     poses: Array
     values: Array  # of the parameters
     p: Array  # what the equations have for them
@@ -44,7 +42,7 @@ class Batch:
 
     def answered(self, certain: Mask) -> tuple[Array, dict[str, Array], dict[int, str]]:
         """Status of every pose, what was asked by name, and words for poses without an answer."""
-        given = self.core.given(self.held)
+        given = self.core.places(self.held)
         rows = np.argsort(self._far(given), kind="stable")  # poses side by side take about as many steps
         made = {key: _scattered(value, rows) for key, value in self._run(rows, given, self.seeds.taken(rows)).items()}
         made["status"][~certain] = POOR_CHOICE

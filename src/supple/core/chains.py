@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
@@ -18,7 +18,7 @@ def table(name: str, numbers: Sequence[int] | np.ndarray) -> str:
 def chain_sizes(structure: Structure) -> dict[str, int]:
     chains = structure.chains
     rigid, given = _rigid(structure), _given(structure)
-    slides = max([1, *(len(c.joints.slides) for c in chains)])
+    slides = _most_slides([c.joints for c in chains])
     return {
         "N_CHAINS": max(1, len(chains)), "MOST_LINKS": most_links(chains), "MOST_SLIDES": slides,
         "N_LINKS": max(1, len(chains)) * most_links(chains), "N_RIGID": max(1, len(rigid)), "N_PLAIN": len(given[0]),
@@ -42,31 +42,51 @@ def _given(structure: Structure) -> tuple[list[tuple[int, int]], list[tuple[int,
 def chain_tables(structure: Structure) -> list[str]:
     """Tables of the joints around every loop."""
     rigid = {v: k for k, v in enumerate(_rigid(structure))}
-    most, slides = most_links(structure.chains), max([1, *(len(c.joints.slides) for c in structure.chains)])
     plain, turned = _given(structure)
-    rows = [(c, turn) for c, chain in enumerate(structure.chains) for turn in chain.turns]
-    joints = [c.joints for c in structure.chains]
-    slid = [j.coordinates[~j.turns] for j in joints]
-    order = [{int(v): int(n) for v, n in zip(j.coordinates, j.order, strict=True)} for j in joints]
-    pairs = [_padded(pair, most) for j in joints for pair in _pairs(j, most)]
-    link_of = [[list(j.coordinates).index(v) if v in j.coordinates else -1 for v in rigid] for j in joints]
+    chains = structure.chains
+    rows = [(c, turn) for c, chain in enumerate(chains) for turn in chain.turns]
     return [
         table("RIGID", [rigid.get(v, -1) for v in range(structure.nv)]), table("RIGID_V", list(rigid)),
         table("FOLLOWS", [rigid[v] for v in structure.closing.dependent]),
         table("PLAIN_GIVEN", [k for k, _ in plain]), table("PLAIN_COLUMN", [v for _, v in plain]),
         table("TURNED_GIVEN", [k for k, _ in turned]), table("TURNED_COLUMN", [v for _, v in turned]),
         table("ROW_CHAIN", [c for c, _ in rows]), table("ROW_TURNS", [turn for _, turn in rows]),
-        table("WHOLE", [c.whole for c in structure.chains]), table("LINK_COUNT", [len(j.coordinates) for j in joints]),
+        table("WHOLE", [c.whole for c in chains]),
+        *_links([c.joints for c in chains], rigid, most_links(chains)), *_slides([c.joints for c in chains], rigid),
+    ]  # fmt: skip
+
+
+def _links(joints: Sequence[JointRow], rigid: Mapping[int, int], most: int) -> list[str]:
+    pairs = [row for j in joints for row in _pairs(j, most)]
+    return [
+        table("LINK_COUNT", [len(j.coordinates) for j in joints]),
         table("LINK_COLUMN", _rows([[rigid[int(v)] for v in j.coordinates] for j in joints], most)),
         table("LINK_TURNS", _rows([j.turns for j in joints], most)),
         table("LINK_ORDER", _rows([j.order for j in joints], most)),
-        table("LINK_BALL", _rows([j.ball >= 0 for j in joints], most)), table("LINK_OF", [k for x in link_of for k in x]),
-        table("SLIDE_COUNT", [len(j.slides) for j in joints]),
-        table("SLIDE_AT", _rows([j.slides for j in joints], slides)),
-        table("SLIDE_COLUMN", _rows([[rigid[int(v)] for v in own] for own in slid], slides)),
-        table("SLIDE_ORDER", _rows([[n[int(v)] for v in own] for n, own in zip(order, slid, strict=True)], slides)),
-        table("PAIR", [k for pair in pairs for k in pair]),
+        table("LINK_BALL", _rows([j.ball >= 0 for j in joints], most)),
+        table("LINK_OF", [k for j in joints for k in _places(j, rigid)]),
+        table("PAIR", [k for row in pairs for k in row]),
     ]  # fmt: skip
+
+
+def _places(joints: JointRow, rigid: Mapping[int, int]) -> list[int]:
+    """Of every rigid coordinate its place in a chain, or -1."""
+    own = joints.coordinates.tolist()
+    return [own.index(v) if v in own else -1 for v in rigid]
+
+
+def _slides(joints: Sequence[JointRow], rigid: Mapping[int, int]) -> list[str]:
+    most = _most_slides(joints)
+    return [
+        table("SLIDE_COUNT", [len(j.slides) for j in joints]),
+        table("SLIDE_AT", _rows([j.slides for j in joints], most)),
+        table("SLIDE_COLUMN", _rows([[rigid[int(v)] for v in j.coordinates[~j.turns]] for j in joints], most)),
+        table("SLIDE_ORDER", _rows([j.order[~j.turns] for j in joints], most)),
+    ]  # fmt: skip
+
+
+def _most_slides(joints: Sequence[JointRow]) -> int:
+    return max([1, *(len(j.slides) for j in joints)])
 
 
 def _pairs(joints: JointRow, most: int) -> list[list[int]]:

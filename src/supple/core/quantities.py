@@ -13,7 +13,7 @@ from difflib import get_close_matches
 import numpy as np
 
 from supple.backends.interpreter import interpret
-from supple.core.compiled import EQUILIBRIA, LINEAR, POSTURES, Seeds
+from supple.core.compiled import EQUILIBRIA, LINEAR, POSTURES
 from supple.core.core import Answers, Core
 from supple.errors import SuppleError
 from supple.expr.function import function
@@ -234,7 +234,7 @@ def _no(name: str, inside: str, part: str) -> None:
 
 def evaluated(
     core: Core, quantities: Sequence[Quantity], poses: Array, p: Array | None, loads: Array | None, threads: int, *,
-    seeds: Seeds | None = None, also: frozenset[str] = frozenset(),
+    also: frozenset[str] = frozenset(),
 ) -> tuple[Answers, list[Array]]:  # fmt: skip
     """Answers to a batch of poses, with what else is wanted of them, and the values (n,) of quantities."""
     stage = max((q.stage for q in quantities), default=POSTURES)
@@ -247,7 +247,6 @@ def evaluated(
         modes=max((q.modes for q in quantities), default=0),
         wanted=wanted,
         threads=threads,
-        seeds=seeds,
     )
     rows = np.array([core.robot.values]) if p is None else np.atleast_2d(p)
     rows = np.broadcast_to(rows, (len(answers.status), rows.shape[1]))

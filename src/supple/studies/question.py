@@ -6,7 +6,7 @@ import hashlib
 import json
 from collections import OrderedDict
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property
 from importlib.metadata import version
 from pathlib import Path
@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from supple.core.compiled import ANSWERED, EQUILIBRIA, Seeds
+from supple.core.compiled import ANSWERED
 from supple.core.core import Answers, Core
 from supple.core.quantities import Quantity, evaluated, quantity
 from supple.machine import Machine
@@ -22,10 +22,8 @@ from supple.model.algebra import Array, one_thread, row_scaled
 
 _MOST = 4096  # cases of one part
 _BYTES = 64_000_000  # of what the core answers to one part
-_SCOUTS = 512  # cases that are answered first, to start the others from
 _CORES: OrderedDict[str, Core] = OrderedDict()  # of this process, by the fingerprint of their question
 _KEPT = 4
-_AROUND, _AMID, _AGAIN = 8, 6, 64  # neighbours that are looked at, that must have an answer, cases that are asked again
 
 
 @dataclass(frozen=True)
@@ -66,12 +64,11 @@ class Question:
     wrenches: Array
     free: bool = False
     assembly: str | None = None
-    seeds: Seeds | None = None
 
     def __getstate__(self) -> dict[str, Any]:
         """What other processes need: the robot as it was read, without what was derived from it here."""
         plain = Machine(self.robot.source, dict(self.robot.settings), self.robot.keep)
-        fields = ("names", "asked", "wrenches", "free", "assembly", "seeds")
+        fields = ("names", "asked", "wrenches", "free", "assembly")
         return {"robot": plain, **{k: getattr(self, k) for k in fields}, "fingerprint": self.fingerprint}
 
     @cached_property
@@ -92,7 +89,7 @@ class Question:
             self.assembly,
         ]  # fmt: skip
         made = hashlib.sha256(json.dumps(about).encode())
-        for table in (self.wrenches, self.core.home, *(self.seeds or ())):
+        for table in (self.wrenches, self.core.home):
             made.update(np.ascontiguousarray(table).tobytes())
         return made.hexdigest()
 
@@ -107,59 +104,14 @@ class Question:
 
     _needed = frozenset({"posture", "q", "lam", "J"})
 
-    def scouted(self, cases: Cases, threads: int) -> Question:
-        """The same question, to be answered from known cases that are spread over all of them."""
-        if len(cases) <= self.size:
-            return self
-        order = np.argsort(np.modf(np.arange(len(cases)) * 0.6180339887498949)[0], kind="stable")
-        rows = np.sort(order[:_SCOUTS])
-        some = cases.taken(rows)
-        answers = self.core.answer(some.poses, some.p, loads=self.wrenches, stage=EQUILIBRIA, threads=threads)
-        return replace(self, seeds=_seeds(self.core, answers, some))
-
     @one_thread
     def part(self, cases: Cases, threads: int = 1) -> Part:
         """The Part of some cases, the same to the last bit wherever and by how many threads it is computed."""
-        made = self._looked(cases, threads)
-        for rows in _holes(cases, made.answered):
-            again = self._looked(cases.taken(rows), threads)
-            made.status[rows], made.values[rows], made.regular[rows] = again.status, again.values, again.regular
-        return made
-
-    def _looked(self, cases: Cases, threads: int) -> Part:
         answers, found = evaluated(
-            self.core, self.quantities, cases.poses, cases.p, self.wrenches, threads, seeds=self.seeds, also=frozenset({"J"})
+            self.core, self.quantities, cases.poses, cases.p, self.wrenches, threads, also=frozenset({"J"})
         )  # fmt: skip
         values = np.column_stack(found) if found else np.zeros((len(cases), 0))
         return Part(answers.status, values, _regular(self.core, answers), dict(answers.problems))
-
-
-def _holes(cases: Cases, answered: Any) -> list[Any]:
-    """Cases without an answer amid cases that have one, a few at a time: asked alone, the Model takes what C leaves."""
-    from scipy.spatial import cKDTree  # takes longer to import than many answers
-
-    left = np.flatnonzero(~answered)
-    if not len(left) or len(cases) <= _AROUND or len(left) == len(cases):
-        return []
-    table = cases.poses if cases.p is None else np.concatenate([cases.poses, cases.p], axis=1)
-    spread = np.ptp(table, axis=0)
-    where = table / np.where(spread > 0, spread, 1.0)
-    nearest = cKDTree(where).query(where[left], k=_AROUND + 1)[1]
-    amid = left[answered[nearest].sum(axis=1) >= _AMID][:_AGAIN]
-    return [amid[k : k + 16] for k in range(0, len(amid), 16)]
-
-
-def _seeds(core: Core, answers: Answers, cases: Cases) -> Seeds | None:
-    good = np.flatnonzero(answers.answered)
-    if not len(good):
-        return None
-    values = np.array([core.robot.values]) if cases.p is None else cases.p[good]
-    p = core.parameters.inputs(values)
-    posture, shift = answers["posture"][good], np.nan_to_num(answers["q"][good] - answers["posture"][good])
-    for q, _ in core.structure.balls:
-        shift[:, q : q + 4] = 0.0
-    known = (posture, np.broadcast_to(p, (len(good), p.shape[1])), shift, answers["lam"][good])
-    return Seeds(*(np.concatenate(pair) for pair in zip(core.home_seed, known, strict=True)))
 
 
 def _regular(core: Core, answers: Answers) -> Array:

@@ -60,7 +60,6 @@ def study(
 ) -> Study:  # fmt: skip
     """The Study of all cases, written to the workers' output; parts that are kept there are not computed again."""
     keeper = workers.parts()
-    question = question.scouted(cases, workers.processes)
     slices = [slice(begin, min(begin + question.size, len(cases))) for begin in range(0, len(cases), question.size)]
     found = _Run(question, cases, slices, workers, keeper).parts()
     values = np.concatenate([part.values for part in found]) if found else np.zeros((0, len(question.asked)))
