@@ -36,10 +36,10 @@ ROOMS = {
     "generator": {"delivery", "fmu_parts", "expr", "robot", "formulations", "models", "backends", "machine"},
     "measured": {"errors", "delivery", "measurements", "expr", "robot", "motion", "backends", "model", "machine"},
     "storage": {"errors", "results", "delivery"},
-    "studies": {"errors", "results", "robot", "model", "machine", "core", "storage"},
+    "studies": {"errors", "results", "robot", "backends", "model", "machine", "core", "storage"},
     "analyses": {
         "errors", "results", "expr", "robot", "motion", "formulations", "backends", "model", "models", "machine",
-        "simulation", "generator", "storage", "checkpoints", "measured", "measurements", "studies",
+        "simulation", "generator", "storage", "checkpoints", "measured", "measurements", "core", "studies",
     },
     "views": {"results", "measurements", "errors", "delivery"},
     "shown": {"errors", "results", "storage", "views"},

@@ -1,4 +1,4 @@
-"""Maps: against modes and geometry, in files, interrupted and resumed, in processes that die."""
+"""Maps and sweeps: against modes and geometry, in files, interrupted and resumed, in processes that die."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ def workspace() -> supple.Robot:
     return supple.Robot("3rrr")
 
 
-def said(*words: str) -> tuple[int, str]:
-    found = CliRunner().invoke(main, ["map", *words])
+def said(*words: str, verb: str = "map") -> tuple[int, str]:
+    found = CliRunner().invoke(main, [verb, *words])
     return found.exit_code, found.stdout + found.stderr
 
 
@@ -198,4 +198,83 @@ def test_the_command_line_says_what_it_found(tmp_path: Path) -> None:
 )  # fmt: skip
 def test_mistakes_are_one_line(words: list[str], reason: str) -> None:
     code, text = said(*words)
+    assert code == 2 and reason in text and len(text.strip().splitlines()) == 1
+
+
+def test_designs_are_those_of_changed_robots(workspace: supple.Robot) -> None:
+    """All combinations of two parameters in two poses, against robots that have them; and sensitivities against theirs."""
+    study = workspace.sweep(
+        {"L2": [0.24, 0.26], "mass": "0.4 kg,0.6 kg"}, "f1,stiffness", over={"x": [0.0, 0.05]}, at={"y": 0.02}
+    )
+    assert study.shape == (2, 2, 2) and study.axes == ("L2", "mass", "x")
+    for row in (1, 6):
+        case = study.case(row)
+        own = workspace.changed({"L2": case["L2"], "mass": case["mass"]})
+        at = {"x": case["x"], "y": 0.02}
+        assert values(study)[row] == pytest.approx(own.modes(at, count=1).frequencies_hz[0], rel=1e-9)
+        assert values(study, "stiffness")[row] == pytest.approx(own.stiffness(at=at).principal[0][0], rel=1e-9)
+    for name, h in (("L2", 1e-3), ("mass", 2e-3)):
+        worst = {"x": 0.05, "y": 0.02}
+        f = [
+            workspace.changed({name: workspace.parameters[name] + k * h}).modes(worst, count=1).frequencies_hz[0]
+            for k in (-2, -1, 0, 1, 2)
+        ]
+        slope = (8 * (f[3] - f[1]) - (f[4] - f[0])) / (12 * h) * workspace.parameters[name] / f[2]
+        assert study.sensitivities["f1"][name] == pytest.approx(slope, rel=1e-6)
+
+
+ROD = """
+space: spatial
+gravity: [0, 0, 0]
+parameters: {E: 200 GPa, L: 0.5, rho: 7800}
+materials: {steel: {E: E, nu: 0.3, rho: rho}}
+sections: {round: {tube: {diameter: 10 mm, wall: 2 mm}}}
+bodies: {rod: {beam: {length: L, section: round, material: steel, elements: 4, theory: euler_bernoulli}}}
+links: {rod: {parent: base, body: rod}}
+points: {tip: {link: rod, on: end}}
+"""
+
+
+def test_sensitivities_of_a_round_rod_are_its_laws(tmp_path: Path) -> None:
+    """Equal bending modes in two planes: f ~ sqrt(E / rho) / L^2, stiffness ~ E / L^3, mass ~ rho L."""
+    (tmp_path / "rod.yaml").write_text(ROD)
+    rod = supple.Robot(tmp_path / "rod.yaml")
+    study = rod.sweep({"E": [2e11], "L": [0.5], "rho": [7800.0]}, "f1,f2,stiffness(tip).y,mass")
+    assert values(study, "f1")[0] == pytest.approx(values(study, "f2")[0], rel=1e-9)
+    laws = {"f1": (0.5, -2, -0.5), "f2": (0.5, -2, -0.5), "stiffness(tip).y": (1, -3, 0), "mass": (0, 1, 1)}
+    for name, law in laws.items():
+        np.testing.assert_allclose(list(study.sensitivities[name].values()), law, atol=3e-5)
+
+
+def test_a_scatter_of_stiffness_is_that_of_frequencies(tmp_path: Path) -> None:
+    """f ~ sqrt(E): quantiles of f are those of the normal distribution of E."""
+    (tmp_path / "rod.yaml").write_text(ROD)
+    code, text = said(
+        str(tmp_path / "rod.yaml"), "--normal", "E=200GPa:3%", "--latin", "2000", "--json",
+        "--plot", str(tmp_path / "a.png"), verb="sweep",
+    )  # fmt: skip
+    found = json.loads(text)
+    f = found["quantiles"]["f1"]
+    assert code == 0 and (tmp_path / "a.png").stat().st_size > 5000
+    assert [f["5%"] / f["50%"], f["95%"] / f["50%"]] == pytest.approx(
+        np.sqrt([1 - 0.03 * 1.644854, 1 + 0.03 * 1.644854]), rel=1e-3
+    )
+
+
+@pytest.mark.parametrize(
+    ("words", "reason"),
+    [
+        (["3rrr"], "say what varies"),
+        (["3rrr", "--vary", "nonsense=1:2:3"], "no parameter 'nonsense'"),
+        (["3rrr", "--vary", "elements=1:3:3"], "changes what the robot is made of"),
+        (["3rrr", "--vary", "L2=1 kg:2 kg:3"], "must be a length"),
+        (["3rrr", "--vary", "L2=0.2:0.3:4", "--latin", "9"], "write FIRST:LAST"),
+        (["3rrr", "--vary", "L2=0.3:0.2", "--latin", "9"], "to a larger one"),
+        (["3rrr", "--normal", "E=70GPa"], "MEAN:DEVIATION"),
+        (["3rrr", "--normal", "E=70GPa:0%"], "above zero"),
+        (["3rrr", "--vary", "L2=0.2:0.3:4", "--grid", "--latin", "9"], "leave it out"),
+    ],
+)  # fmt: skip
+def test_mistakes_of_sweeps_are_one_line(words: list[str], reason: str) -> None:
+    code, text = said(*words, verb="sweep")
     assert code == 2 and reason in text and len(text.strip().splitlines()) == 1

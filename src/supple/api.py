@@ -250,6 +250,45 @@ class Robot(Machine):
         )  # fmt: skip
         return shown(made, StudyShown)
 
+    def sweep(
+        self,
+        vary: Mapping[str, str | Sequence[float]] | None = None,
+        of: str | Sequence[str] = ("f1",),
+        at: At | None = None,
+        *,
+        grid: bool = False,
+        latin: int | None = None,
+        normal: Mapping[str, str] | None = None,
+        seed: int = 1,
+        over: Mapping[str, str | Sequence[float]] | None = None,
+        poses: str | Path | None = None,
+        free: bool = False,
+        loads: Mapping[str, Sequence[float]] | None = None,
+        assembly: str | None = None,
+        workers: int | None = None,
+        dask: str | None = None,
+        output: str | Path | None = None,
+        resume: bool = False,
+        progress: Callable[[float], None] | None = None,
+    ) -> StudyShown:
+        """Quantities (as of `map`) over designs, each in every pose, with exact sensitivities about the robot's own values.
+
+        vary: parameter -> values, or text as in '15mm:60mm:10', all combinations; with latin (a Latin hypercube of so many
+        designs): '15mm:60mm'. normal: parameter -> mean and deviation, as in '70GPa:3%'. over, poses: poses as of `map`
+        (none: `at` or home). Other options as of `map`.
+
+        >>> supple.Robot("dualemps").sweep({"E": "60 GPa:80 GPa:3"}, "f1,mass").sensitivities["mass"]
+        {'E': 0.0}
+        """
+        from supple.analyses.sweep import sweep
+        from supple.shown import StudyShown, shown
+
+        made = sweep(
+            self, vary, _names(of), at, grid=grid, latin=latin, normal=normal, seed=seed, over=over, poses=poses, free=free,
+            loads=loads, assembly=assembly, workers=workers, dask=dask, output=output, resume=resume, progress=progress,
+        )  # fmt: skip
+        return shown(made, StudyShown)
+
     def simulate(
         self,
         motion: str | Path | Motion | None = None,

@@ -45,4 +45,4 @@ def map(
     if where.times is not None:
         listed = {"time": Column("s", where.times), **listed}
     chosen = Workers(workers, dask, None if output is None else Path(output), resume, progress)
-    return study(question, Cases(where.table), "map", where.shape, listed, chosen)
+    return study(question, Cases(where.table), "map", where.shape, listed, chosen, axes=where.axes)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from supple.cli.options import print_json, remark
+from supple.cli.options import named_values, print_json, remark
 
 if TYPE_CHECKING:
     from supple.results.study import Study
@@ -39,6 +39,10 @@ of_option = click.option(
     "--of", multiple=True, default=("f1",), show_default=True, callback=names_of, metavar="NAMES",
     help="f1, f2 ..., stiffness, stiffness(POINT).x, deflection(POINT), torque, torque(JOINT), dexterity(POINT), "
     "place(POINT).x, mass; separated by commas.",
+)  # fmt: skip
+over_option = click.option(
+    "--over", multiple=True, callback=named_values, metavar="NAME=FIRST:LAST:COUNT",
+    help="A joint or platform coordinate of a grid, as in x=-0.2:0.2:41; once for every axis.",
 )  # fmt: skip
 poses_option = click.option(
     "--poses", type=click.Path(path_type=Path), metavar="FILE",

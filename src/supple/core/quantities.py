@@ -12,7 +12,7 @@ from difflib import get_close_matches
 
 import numpy as np
 
-from supple.backends.interpreter import interpret
+from supple.backends.interpreter import Interpreted, interpret
 from supple.core.compiled import EQUILIBRIA, LINEAR, POSTURES
 from supple.core.core import Answers, Core
 from supple.errors import SuppleError
@@ -36,6 +36,9 @@ class Quantity:
     modes: int
     of: Callable[[Core, Answers, Array], Array]  # core, answers, p (n rows) -> (n,)
     low_is_bad: bool = True  # which end of its range is the worst
+    kind: str = ""  # of QUANTITIES
+    index: int = 0  # of its mode or its point
+    part: int | None = None  # of its direction or actuator
 
 
 def quantity(core: Core, written: str) -> Quantity:
@@ -71,7 +74,7 @@ def _frequency(core: Core, name: str, number: str, inside: str, part: str) -> Qu
         made: Array = np.sign(squares) * np.sqrt(np.abs(squares)) / (2 * np.pi)
         return made
 
-    return Quantity(name, "Hz", f"natural frequency {k}", LINEAR, frozenset(), k, of)
+    return Quantity(name, "Hz", f"natural frequency {k}", LINEAR, frozenset(), k, of, kind="f", index=k - 1)
 
 
 def _stiffness(core: Core, name: str, number: str, inside: str, part: str) -> Quantity:
@@ -91,7 +94,10 @@ def _stiffness(core: Core, name: str, number: str, inside: str, part: str) -> Qu
         return 1.0 / _largest(C[:, moved][:, :, moved])
 
     about = f"stiffness of {point} along {part}" if part else f"least stiffness of {point} in any direction"
-    return Quantity(name, unit, about, LINEAR, frozenset({"points", "T", "K"}), 0, of)
+    along = MOVED.index(part) if part else None
+    return Quantity(
+        name, unit, about, LINEAR, frozenset({"points", "T", "K"}), 0, of, kind="stiffness", index=row // 6, part=along
+    )  # fmt: skip
 
 
 def _largest(C: Array) -> Array:
@@ -122,7 +128,9 @@ def _deflection(core: Core, name: str, number: str, inside: str, part: str) -> Q
         return moved[:, MOVED.index(part)] if part else np.linalg.norm(moved, axis=1)
 
     about = f"deflection of {point} under weight and loads" + (f" along {part}" if part else "")
-    return Quantity(name, "m", about, EQUILIBRIA, frozenset({"places", "bent_places"}), 0, of, low_is_bad=False)
+    along = MOVED.index(part) if part else None
+    wanted = frozenset({"places", "bent_places"})
+    return Quantity(name, "m", about, EQUILIBRIA, wanted, 0, of, low_is_bad=False, kind="deflection", index=k, part=along)
 
 
 def _place(core: Core, name: str, number: str, inside: str, part: str) -> Quantity:
@@ -134,7 +142,8 @@ def _place(core: Core, name: str, number: str, inside: str, part: str) -> Quanti
     def of(core: Core, answers: Answers, p: Array) -> Array:
         return answers["places"][:, k, along]
 
-    return Quantity(name, "m", f"place of {point} along {part}, undeformed", POSTURES, frozenset({"places"}), 0, of)
+    about = f"place of {point} along {part}, undeformed"
+    return Quantity(name, "m", about, POSTURES, frozenset({"places"}), 0, of, kind="place", index=k, part=along)
 
 
 def _torque(core: Core, name: str, number: str, inside: str, part: str) -> Quantity:
@@ -153,7 +162,8 @@ def _torque(core: Core, name: str, number: str, inside: str, part: str) -> Quant
 
     unit = "N m" if units == {"rad"} else "N" if units == {"m"} else "N, N m"
     about = f"holding force of {inside}" if inside else "largest holding force of an actuator"
-    return Quantity(name, unit, about, EQUILIBRIA, frozenset({"tau"}), 0, of, low_is_bad=False)
+    own = active.index(inside) if inside else None
+    return Quantity(name, unit, about, EQUILIBRIA, frozenset({"tau"}), 0, of, low_is_bad=False, kind="torque", part=own)
 
 
 def _dexterity(core: Core, name: str, number: str, inside: str, part: str) -> Quantity:
@@ -193,16 +203,21 @@ def _driven(core: Core, answers: Answers) -> Array:
 
 def _mass(core: Core, name: str, number: str, inside: str, part: str) -> Quantity:
     _no(name, inside, part)
-    total: Scalar = 0
-    for frame in core.parameters.mechanism.frames:
-        total = add(total, frame.body.mass)
-    f = interpret(function("mass", {"p": core.parameters.symbols}, {"mass": [total]}))
+    f = mass_function(core)
 
     def of(core: Core, answers: Answers, p: Array) -> Array:
         made: Array = np.broadcast_to(f(p=core.parameters.inputs(p))["mass"], (len(p), 1))[:, 0]
         return made
 
-    return Quantity(name, "kg", "mass of all bodies", POSTURES, frozenset(), 0, of, low_is_bad=False)
+    return Quantity(name, "kg", "mass of all bodies", POSTURES, frozenset(), 0, of, low_is_bad=False, kind="mass")
+
+
+def mass_function(core: Core) -> Interpreted:
+    """p -> mass of all bodies."""
+    total: Scalar = 0
+    for frame in core.parameters.mechanism.frames:
+        total = add(total, frame.body.mass)
+    return interpret(function("mass", {"p": core.parameters.symbols}, {"mass": [total]}))
 
 
 Make = Callable[[Core, str, str, str, str], Quantity]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -30,11 +30,14 @@ class Study:
     robot: str
     kind: str  # map or sweep
     shape: tuple[int, ...]
+    axes: tuple[str, ...]  # what was chosen along the axes of the grid, the slowest first; none: a list
     chosen: Mapping[str, Column]
     quantities: Mapping[str, Column]
     answered: npt.NDArray[np.bool_]
     problems: Mapping[int, str] = field(default_factory=dict)  # case -> why there is no answer, where that is known
     regular: Array | None = None  # distance from a singularity of the loops; its sign changes where one is crossed
+    varied: tuple[str, ...] = ()  # parameters among what was chosen
+    sensitivities: Mapping[str, Mapping[str, float]] = field(default_factory=dict)  # quantity -> parameter -> d ln / d ln
     notices: tuple[str, ...] = ()
 
     def __repr__(self) -> str:
@@ -47,13 +50,19 @@ class Study:
         size = column.values if column.low_is_bad else -np.abs(column.values)
         return None if np.isnan(size).all() else int(np.nanargmin(size))
 
+    def quantiles(self, quantity: str, shares: Sequence[float] = (0.05, 0.5, 0.95)) -> list[float]:
+        """Values below which these shares of all answered cases lie."""
+        known = self.quantities[quantity].values
+        known = known[np.isfinite(known)]
+        return [float(x) for x in np.quantile(known, shares)] if len(known) else [float("nan")] * len(shares)
+
     def case(self, row: int) -> dict[str, float]:
         """What was chosen in a case."""
         return {name: float(column.values[row]) for name, column in self.chosen.items()}
 
     def singular(self) -> list[tuple[int, int]]:
         """Pairs of neighbouring cases of a grid or a line between which a singularity of the loops is crossed."""
-        if self.regular is None:
+        if self.regular is None or self.kind != "map":
             return []
         sign = np.sign(self.regular).reshape(self.shape)
         rows = np.arange(sign.size).reshape(self.shape)
@@ -71,6 +80,8 @@ class Study:
             "robot": self.robot,
             "kind": self.kind,
             "shape": list(self.shape),
+            "axes": list(self.axes),
+            "varied": list(self.varied),
             "chosen": {k: {"unit": c.unit, "values": c.values.tolist()} for k, c in self.chosen.items()},
             "quantities": {
                 k: {"unit": c.unit, "about": c.about, "values": c.values.tolist()} for k, c in self.quantities.items()
@@ -79,5 +90,7 @@ class Study:
             "worst": {k: None if i is None else {"case": i, **self.case(i)} for k, i in worst.items()},
             "problems": {str(k): text for k, text in self.problems.items()},
             "singular": self.singular(),
+            "quantiles": {k: dict(zip(("5%", "50%", "95%"), self.quantiles(k), strict=True)) for k in self.quantities},
+            "sensitivities": {k: dict(v) for k, v in self.sensitivities.items()},
             "notices": list(self.notices),
         }

@@ -26,18 +26,16 @@ def study_dataset(study: Study) -> xarray.Dataset:
     """A study as an xarray Dataset: quantities over the axes of a grid, or over cases."""
     import xarray
 
-    columns = list(study.chosen.items())
     variables: dict[str, Any] = {}
+    dims, shape = study.axes or ("case",), study.shape
     coordinates: dict[str, Any] = {}
-    if len(study.shape) == len(columns):
-        dims = tuple(name for name, _ in columns)
-        for k, (name, column) in enumerate(columns):
-            line = np.moveaxis(column.values.reshape(study.shape), k, 0).reshape(study.shape[k], -1)[:, 0]
-            coordinates[name] = (name, line, {"units": column.unit, "long_name": column.about})
-    else:
-        dims = ("case",)
-        coordinates = {name: ("case", c.values, {"units": c.unit}) for name, c in columns}
-    shape = study.shape if len(dims) == len(study.shape) else (len(study.answered),)
+    for name, column in study.chosen.items():
+        values, about = column.values.reshape(shape), {"units": column.unit, "long_name": column.about}
+        if name in dims:
+            line = np.moveaxis(values, dims.index(name), 0).reshape(shape[dims.index(name)], -1)[:, 0]
+            coordinates[name] = (name, line, about)
+        else:
+            coordinates[name] = (dims, values, about)
     for name, column in study.quantities.items():
         variables[name] = (dims, column.values.reshape(shape), {"units": column.unit, "long_name": column.about})
     variables["answered"] = (
@@ -46,8 +44,8 @@ def study_dataset(study: Study) -> xarray.Dataset:
         {"long_name": "1 where there is an answer"},
     )
     if study.regular is not None:
-        about = "distance from a singularity of the loops; its sign changes where one is crossed"
-        variables["regularity"] = (dims, study.regular.reshape(shape), {"units": "1", "long_name": about})
+        said = "distance from a singularity of the loops; its sign changes where one is crossed"
+        variables["regularity"] = (dims, study.regular.reshape(shape), {"units": "1", "long_name": said})
     return xarray.Dataset(variables, coordinates, {"robot": study.robot, "kind": study.kind})
 
 

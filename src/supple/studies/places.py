@@ -28,10 +28,16 @@ class Places:
     shape: tuple[int, ...]
     fixed: Mapping[str, float]
     times: Array | None = None
+    gridded: bool = False
 
     @property
     def names(self) -> tuple[str, ...]:
         return (*self.chosen, *self.fixed)
+
+    @property
+    def axes(self) -> tuple[str, ...]:
+        """Coordinates that span a grid, or time; none of a list."""
+        return ("time",) if self.times is not None else tuple(self.chosen) if self.gridded else ()
 
     @property
     def table(self) -> Array:
@@ -50,7 +56,7 @@ def places(
         raise SuppleError("give one of --over NAME=FIRST:LAST:COUNT, --poses FILE and --along MOTION")
     fixed = pose_of(robot.mechanism(), at)
     if over:
-        made = Places(*_grid(robot, over), fixed)
+        made = Places(*_grid(robot, over), fixed, gridded=True)
     elif poses is not None:
         made = Places(*_table(robot, Path(poses)), fixed)
     elif along is not None:

@@ -56,7 +56,8 @@ class Workers:
 
 
 def study(
-    question: Question, cases: Cases, kind: str, shape: tuple[int, ...], chosen: Mapping[str, Column], workers: Workers
+    question: Question, cases: Cases, kind: str, shape: tuple[int, ...], chosen: Mapping[str, Column], workers: Workers, *,
+    axes: tuple[str, ...],
 ) -> Study:  # fmt: skip
     """The Study of all cases, written to the workers' output; parts that are kept there are not computed again."""
     keeper = workers.parts()
@@ -72,7 +73,7 @@ def study(
     quantities = {q.name: Column(q.unit, values[:, k], q.about, q.low_is_bad) for k, q in enumerate(question.quantities)}
     regular = np.concatenate([part.regular for part in found])
     answered = np.concatenate([part.answered for part in found])
-    made = Study(question.robot.name, kind, shape, chosen, quantities, answered, problems, regular)
+    made = Study(question.robot.name, kind, shape, axes, chosen, quantities, answered, problems, regular)
     if keeper is not None and workers.output is not None:
         save_study(made, workers.output)
         keeper.remove()

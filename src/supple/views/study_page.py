@@ -6,7 +6,7 @@ import numpy as np
 
 from supple.results.study import Column, Study
 from supple.views.page import Line, Page, Sheet
-from supple.views.study_plot import shown_unit
+from supple.views.study_axes import shown_unit
 
 _REASONS = 3
 
@@ -19,6 +19,7 @@ def study_page(study: Study) -> Page:
     said = f"{study.robot}: {grid} {'poses' if study.kind == 'map' else 'cases'}"
     said += f", {answered} answered" if answered < len(study.answered) else ""
     made: list[Line | Sheet] = [Sheet(("what", "least", "median", "largest", "unit", "worst at"), rows, said)]
+    made += _spread(study) + _sensitivities(study)
     crossed = study.singular()
     if crossed:
         first = _where(study, crossed[0][0])
@@ -35,7 +36,7 @@ def _row(study: Study, name: str, column: Column) -> tuple[str, ...]:
         return (name, "-", "-", "-", unit, "no answers")
     worst = study.worst(name)
     numbers = (f"{x:.5g}" for x in (finite.min(), np.median(finite), finite.max()))
-    return (name, *numbers, unit if unit != "1" else "", "-" if worst is None else _where(study, worst))
+    return (name, *numbers, unit, "-" if worst is None else _where(study, worst))
 
 
 def _where(study: Study, row: int) -> str:
@@ -44,3 +45,21 @@ def _where(study: Study, row: int) -> str:
         unit, scale = shown_unit(study.chosen[name].unit)
         found.append(f"{name} = {value * scale:.5g} {unit}".strip())
     return ", ".join(found)
+
+
+def _spread(study: Study) -> list[Sheet]:
+    if "design" not in study.axes:
+        return []
+    rows = []
+    for name, column in study.quantities.items():
+        unit, scale = shown_unit(column.unit)
+        rows.append((name, *(f"{x * scale:.5g}" for x in study.quantiles(name)), unit))
+    return [Sheet(("what", "5 %", "50 %", "95 %", "unit"), rows, "quantiles")]
+
+
+def _sensitivities(study: Study) -> list[Sheet]:
+    if not study.sensitivities:
+        return []
+    names = list(next(iter(study.sensitivities.values())))
+    rows = [(name, *(f"{own[n]:+.3g}" for n in names)) for name, own in study.sensitivities.items()]
+    return [Sheet(("what", *names), rows, "change in % for 1 % of each parameter, at the robot's own values")]

@@ -7,14 +7,13 @@ from pathlib import Path
 import click
 
 from supple.cli.motions import bar, interrupted, writable
-from supple.cli.options import assembly_option, at_option, json_option, load_option, named_values, set_option
-from supple.cli.studies import of_option, poses_option, show_study, work_options
+from supple.cli.options import assembly_option, at_option, json_option, load_option, set_option
+from supple.cli.studies import of_option, over_option, poses_option, show_study, work_options
 
 
 @click.command()
 @click.argument("robot")
-@click.option("--over", multiple=True, callback=named_values, metavar="NAME=FIRST:LAST:COUNT",
-              help="A joint or platform coordinate of a grid, as in x=-0.2:0.2:41; once for every axis.")  # fmt: skip
+@over_option
 @of_option
 @poses_option
 @click.option("--along", metavar="MOTION", help="Poses along a motion of the robot file.")
