@@ -26,7 +26,7 @@ from supple.model.ports import in_plane
 _STEP = 1e-30  # of the imaginary parts: their squares vanish
 _NEAR = 2.0**-12  # of a parameter: a step that its derivatives must foretell
 _SAME = 1e-5  # relative: squares of frequencies that count as one
-_WANTED = frozenset({"places", "bent_places", "tau", "shapes", "points", "T", "K"})
+_WANTED = frozenset({"posture", "q", "lam", "places", "bent_places", "tau", "shapes", "points", "T", "K"})
 
 
 class Gradients:
