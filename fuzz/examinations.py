@@ -24,10 +24,12 @@ def _gallery(name: str) -> Any:
 
 
 def robot(path: Path, deep: bool) -> None:
-    """A robot file: its mechanism; one in ten is asked for its mobility, modes and motions."""
+    """A robot file: its mechanism (with plates, which take long, in one of ten); one in ten is asked for more."""
     from supple.machine import Machine
 
     made = Machine.read(path)
+    if not deep and any(b.plate is not None for b in made.source.robot.bodies.values()):
+        return
     mechanism = made.mechanism()
     bodies(mechanism.frames, unphysical=b"unphysical" in path.read_bytes())
     if deep and mechanism.nv <= LARGEST:

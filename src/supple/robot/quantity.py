@@ -13,6 +13,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from difflib import get_close_matches
 from fractions import Fraction
+from functools import lru_cache
 from typing import Any
 
 Dimension = tuple[Fraction, ...]
@@ -111,6 +112,7 @@ _TOKEN = re.compile(rf"\s*(?:({_NUMBER})|([A-Za-z_]\w*)|(\*\*|[-+*/^()]))", re.A
 _LONGEST = 300  # characters of a value
 _DEEPEST = 40  # parentheses, signs and powers inside each other
 _LARGEST = Fraction(10) ** 150  # of an intermediate number, and of its inverse
+_BITS = 490  # numbers of at most so many bits before or behind the point are far from either
 _DIGITS = 1 << 13  # bits of an exact intermediate number; beyond them it is rounded
 
 
@@ -141,9 +143,7 @@ def parse(raw: Any) -> Quantity:
     if isinstance(raw, bool) or raw is None:
         raise QuantityError("needs a number, such as 0.25 or '70 GPa'")
     if isinstance(raw, str):
-        if raw.strip().lstrip("+-.").lower() in ("nan", "inf", "infinity"):
-            raise QuantityError("must be finite")
-        return Quantity(raw, _Parser(raw).parsed())
+        return _parsed_text(raw)
     if isinstance(raw, numbers.Rational):
         exact = Fraction(int(raw.numerator), int(raw.denominator))
         return Quantity(str(raw), ("number", _in_range(int(exact) if exact.denominator == 1 else exact)))
@@ -153,6 +153,13 @@ def parse(raw: Any) -> Quantity:
         text = repr(float(raw))
         return Quantity(text, ("number", _in_range(Fraction(text))))
     raise QuantityError("needs a number, such as 0.25 or '70 GPa'")
+
+
+@lru_cache(maxsize=4096)
+def _parsed_text(raw: str) -> Quantity:
+    if raw.strip().lstrip("+-.").lower() in ("nan", "inf", "infinity"):
+        raise QuantityError("must be finite")
+    return Quantity(raw, _Parser(raw).parsed())
 
 
 class _Parser:
@@ -370,11 +377,10 @@ def _in_range(x: Any) -> Any:
     """x, rounded if its exact digits grow without bound; numbers no machine has are refused."""
     if _symbolic(x) or x == 0:
         return x
-    if not 1 / _LARGEST <= abs(x) <= _LARGEST:
+    bits = (0, 0) if isinstance(x, float) else (x.numerator.bit_length(), x.denominator.bit_length())
+    if (isinstance(x, float) or abs(bits[0] - bits[1]) > _BITS) and not 1 / _LARGEST <= abs(x) <= _LARGEST:
         raise QuantityError("is out of range")
-    if isinstance(x, Fraction) and max(x.numerator.bit_length(), x.denominator.bit_length()) > _DIGITS:
-        return float(x)
-    return x
+    return float(x) if isinstance(x, Fraction) and max(bits) > _DIGITS else x
 
 
 def _symbolic(x: Any) -> bool:

@@ -6,6 +6,7 @@ import numbers
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from difflib import get_close_matches
+from functools import cache
 from typing import Any, get_args
 
 from pydantic import BaseModel
@@ -223,9 +224,8 @@ def resolve(part: Any, known: Mapping[str, Value], path: Path_, scope: Scope, ru
         return scope.value(part, rule or Q("any"), known, path).number
     if isinstance(part, FileRecord):
         values = {}
-        for key, info in type(part).model_fields.items():
-            here = (*path, info.alias or key)
-            values[key] = resolve(getattr(part, key), known, here, scope, _rule_of(type(part), key))
+        for key, written, own in _fields(type(part)):
+            values[key] = resolve(getattr(part, key), known, (*path, written), scope, own)
         made = type(part).model_construct(**values)
         for where, problem in _faults(part, made):
             scope.note((*path, *where), problem)
@@ -244,6 +244,12 @@ def _faults(part: FileRecord, made: Any) -> list[tuple[Path_, str]]:
 
         return plate_faults(made)
     return list(part.faults(made))
+
+
+@cache
+def _fields(model: type[BaseModel]) -> tuple[tuple[str, str, Q | None], ...]:
+    """Fields of a record: their names, how they are written, and their rules."""
+    return tuple((key, info.alias or key, _rule_of(model, key)) for key, info in model.model_fields.items())
 
 
 def _rule_of(model: type[BaseModel], key: str) -> Q | None:

@@ -17,6 +17,7 @@ from ruamel.yaml.reader import ReaderError
 
 from supple.errors import RobotFileError
 from supple.robot.named_files import first_bytes
+from supple.robot.yaml_quick import quick_tree
 
 LARGEST_TEXT = 200_000  # bytes; numbers in bulk belong in files of their own
 _NUMBER = re.compile(r"[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d{1,3})?", re.ASCII)
@@ -90,6 +91,12 @@ def printable(text: str, most: int = 70) -> str:
 
 def read_tree(text: str, file: str) -> FileTree:
     """The content of a YAML text. Problems that leave the rest readable are collected in the tree."""
+    quick = quick_tree(text, scalar)
+    return FileTree(file, *quick) if quick is not None else full_tree(text, file)
+
+
+def full_tree(text: str, file: str) -> FileTree:
+    """The content of a YAML text by a parser that knows all of YAML."""
     tree = FileTree(file)
     _check_depth(text, file)
     try:
@@ -166,7 +173,7 @@ class _Builder:
 
     def readable(self, node: ScalarNode, path: Path_) -> Any:
         """The scalar's value; control characters, half characters and reversed text are noted."""
-        value = scalar(node)
+        value = scalar(node.value, node.style is None)
         if isinstance(value, str) and any(_hidden(c) for c in value):
             self.tree.problems.append(self.tree.problem(path, "holds hidden control characters; remove them"))
             return printable(value, most=len(value) * 10)
@@ -177,10 +184,9 @@ def _hidden(c: str) -> bool:
     return (unicodedata.category(c) in ("Cc", "Cs") and c not in "\n\t") or ord(c) in _BIDIRECTIONAL
 
 
-def scalar(node: ScalarNode) -> Any:
-    """Text, an exact number, a truth value or None, by the rules of YAML 1.2."""
-    text = node.value
-    if node.style is not None:
+def scalar(text: str, plain: bool) -> Any:
+    """Text, an exact number, a truth value or None, by the rules of YAML 1.2; quoted ones are text."""
+    if not plain:
         return text
     if text in ("", "~", "null"):
         return None
