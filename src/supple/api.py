@@ -310,6 +310,8 @@ class Robot(Machine):
         threads: int | None = None,
         output: str | Path | None = None,
         resume: bool = False,
+        filter: float | None = None,
+        against: str | Path | None = None,
         progress: Callable[[float], None] | None = None,
     ) -> SimulationShown:
         """A motion over time; it ends early, and says why, where the motion cannot go on.
@@ -325,6 +327,8 @@ class Robot(Machine):
         loops: how a formulation that integrates all coordinates keeps loops closed; structural: 'viscous' or 'none'.
         vary: values, one for each of several runs side by side, of parameters or start coordinates.
         output: a file (.nc, .csv, .mat) for the result, with checkpoints beside it from which `resume` goes on.
+        filter: cutoff (Hz) of a zero-phase low-pass for the samples of a measured table; against: a table (.csv) of what was
+        measured meanwhile, with which the result is compared (`summary["against"]`) and drawn.
         progress: is told the share done.
 
         >>> run = supple.Robot("dualemps").simulate("square", duration="0.1 s", every="10 ms")
@@ -339,7 +343,7 @@ class Robot(Machine):
         made = simulate(
             self, motion, duration=duration, method=method, step=step, tol=tol, rho=rho, cutoff=cutoff, every=every,
             controller=controller, start=start, rigid=rigid, formulation=formulation, loops=loops, structural=structural,
-            vary=vary, threads=threads, output=output, resume=resume, progress=progress,
+            vary=vary, threads=threads, output=output, resume=resume, filter=filter, against=against, progress=progress,
         )  # fmt: skip
         return shown(made, SimulationShown)
 
@@ -354,6 +358,8 @@ class Robot(Machine):
         rigid: bool = False,
         formulation: str = USUAL,
         structural: str = "viscous",
+        filter: float | None = None,
+        against: str | Path | None = None,
         output: str | Path | None = None,
         progress: Callable[[float], None] | None = None,
     ) -> SimulationShown:
@@ -365,7 +371,7 @@ class Robot(Machine):
 
         made = inverse(
             self, motion, duration=duration, quasi_static=quasi_static, tol=tol, every=every, rigid=rigid,
-            formulation=formulation, structural=structural, output=output, progress=progress,
+            formulation=formulation, structural=structural, filter=filter, against=against, output=output, progress=progress,
         )  # fmt: skip
         return shown(made, SimulationShown)
 

@@ -144,10 +144,13 @@ class Machine:
         """The equations with the symbols of kept parameters in them; None if there are none."""
         return Kept(self.equations(formulation, rigid=rigid), self.symbols, self.values) if self.keep else None
 
-    def motion(self, motion: str | Path | None = None, duration: float | None = None) -> Motion:
-        """A motion: by its name in the robot file (None: its only one), or from a motion file (.yaml) or table (.csv)."""
+    def motion(
+        self, motion: str | Path | None = None, duration: float | None = None, cutoff: float | None = None
+    ) -> Motion:  # fmt: skip
+        """A motion: by its name in the robot file (None: its only one), or from a motion file (.yaml) or table (.csv), whose
+        samples are filtered at a cutoff (Hz), if one is given."""
         chosen = self._only_motion() if motion is None else motion
-        return read_motion(self.description, chosen, self._outline, self.point_at_home, duration)
+        return read_motion(self.description, chosen, self._outline, self.point_at_home, duration, cutoff)
 
     def _only_motion(self) -> str:
         written = self.description.robot.motions

@@ -14,12 +14,15 @@ from supple.errors import SuppleError
 from supple.machine import USUAL, Machine
 from supple.motion.controllers import controlled
 from supple.motion.description import Motion
+from supple.motion.measured_table import read_measured
+from supple.motion.table import rows_of
 from supple.results import Simulation
 from supple.robot.written import Written, seconds
 from supple.simulation.integrate import integrate
 from supple.simulation.simulator import Simulator, simulator
 from supple.simulation.starts import listed_values
-from supple.storage import save
+from supple.storage import columns, save
+from supple.storage.measured import beside
 
 
 def simulate(
@@ -43,29 +46,37 @@ def simulate(
     threads: int | None = None,
     output: str | Path | None = None,
     resume: bool = False,
+    filter: float | None = None,
+    against: str | Path | None = None,
     progress: Callable[[float], None] | None = None,
 ) -> Simulation:
     """A motion of a robot over time; it ends early, and says why, where the motion cannot go on.
 
     Options as of `api.Robot.simulate`."""
+    if against is not None:
+        rows_of(Path(against), str(against))  # what cannot be read is told before the work
     if tol is not None and not tol > 0:
         raise SuppleError(f"tol {tol:g}: must be above zero")
     chosen = Settings(
         method, tol or 0.0, seconds(step, "step") or 0.0, rho=rho, every=seconds(every, "every") or 0.0, cutoff=cutoff
     )
     end = seconds(duration, "duration")
-    read = motion if isinstance(motion, Motion) else robot.motion(motion, end)
+    read = motion if isinstance(motion, Motion) else robot.motion(motion, end, filter)
+    if filter is not None and isinstance(motion, Motion):
+        raise SuppleError("filter: a Motion is filtered when it is read; give its file")
     if controller is not None:
         read = controlled(read, controller)
     made = simulator(
         robot, read, formulation=formulation, rigid=rigid, duration=end, start=start,
         vary={name: listed_values(name, x) for name, x in (vary or {}).items()}, loops=loops, structural=structural,
     )  # fmt: skip
-    if output is not None:
-        return _kept(made, chosen, threads, Path(output), resume, progress)
-    if resume:
+    if output is None and resume:
         raise SuppleError("resume needs an output file, beside which the checkpoints are")
-    return integrate(made, chosen, threads=threads, progress=progress)
+    if output is not None:
+        result = _kept(made, chosen, threads, Path(output), resume, progress)
+    else:
+        result = integrate(made, chosen, threads=threads, progress=progress)
+    return result if against is None else beside(result, read_measured(Path(against), columns(result)))
 
 
 def _kept(

@@ -30,6 +30,14 @@ every_option = click.option(
 output_option = click.option(
     "-o", "--output", type=click.Path(path_type=Path), metavar="FILE", help="Results: .nc (netCDF), .csv or .mat."
 )
+filter_option = click.option(
+    "--filter", type=click.FloatRange(0, min_open=True), metavar="HZ",
+    help="Cutoff of a zero-phase low-pass for the samples of a table (.csv).",
+)  # fmt: skip
+against_option = click.option(
+    "--against", type=click.Path(path_type=Path), metavar="FILE",
+    help="Table (.csv) of what was measured: differences are printed and drawn. Columns: t, tau[q1], point_velocity[P.x]...",
+)  # fmt: skip
 plot_option = click.option("--plot", type=click.Path(path_type=Path), metavar="FILE", help="Picture (.png, .svg, .pdf).")
 
 

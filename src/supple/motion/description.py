@@ -42,6 +42,7 @@ class Motion:
     controller: Controller | None
     drives: Mapping[str, DriveMode]  # of every actuator
     duration: float
+    notices: tuple[str, ...] = ()  # what was done to a measured table, or should be
 
     def driven(self, *drives: DriveMode) -> list[str]:
         """Actuators that are driven in one of these ways."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ from pydantic import ValidationError
 from supple.errors import RobotFileError, SuppleError
 from supple.motion.channels import WRENCH, PointAtHome, Setting, hint
 from supple.motion.description import Controller, DriveMode, Motion, Space
+from supple.motion.filtering import smoothed
 from supple.motion.paths import interpolated, linear
 from supple.motion.table import Table, read_table
 from supple.motion.trajectory import Trajectory
@@ -21,6 +23,7 @@ from supple.motion.written_signals import signal
 from supple.robot import motions as spec
 from supple.robot.mechanism import Mechanism
 from supple.robot.named_files import files_below
+from supple.robot.quantity import parse
 from supple.robot.reader import Description
 from supple.robot.skeleton import PLANES
 from supple.robot.structure import structure_problems
@@ -40,18 +43,19 @@ ERROR_GAINS = {"kp": "angular acceleration", "kd": "rate", "ki": "angular jerk"}
 
 def read_motion(
     description: Description, motion: str | Path, mechanism: Mechanism, at_home: PointAtHome,
-    duration: float | None = None,
+    duration: float | None = None, cutoff: float | None = None,
 ) -> Motion:  # fmt: skip
     """The Motion of a robot: by its name in the robot file, or from a motion file (.yaml) or table (.csv).
 
     `mechanism`: the robot's, whose joints and points move; it need not be flexible.
     `at_home` says where a point is at home: motions in the space of a point that do not say where they start need it.
-    Of a circle no more is made than `duration` (s) asks for."""
+    Of a circle no more is made than `duration` (s) asks for. Tables are filtered at `cutoff` (Hz), if it is given."""
     written = description.robot.motions
     if str(motion) in written:
         tree, path = description.tree, ("motions", str(motion))
         folder = description.folder or Path()
-        return _read(description, mechanism, written[str(motion)], tree, path, str(motion), folder, at_home, duration)
+        named = _cut(written[str(motion)], cutoff, str(motion))
+        return _read(description, mechanism, named, tree, path, str(motion), folder, at_home, duration)
     file = Path(motion)
     if file.suffix.lower() not in (".yaml", ".yml", ".csv"):
         known = ", ".join(written) or "none"
@@ -61,9 +65,9 @@ def read_motion(
     if not file.is_file():
         raise SuppleError(f"{printable(str(file), most=1000)}: there is no such motion file")
     if file.suffix.lower() == ".csv":
-        return _table_motion(description, mechanism, file)
+        return _table_motion(description, mechanism, file, cutoff)
     tree, made = _motion_file(description, file)
-    return _read(description, mechanism, made, tree, (), file.stem, file.parent, at_home, duration)
+    return _read(description, mechanism, _cut(made, cutoff, file.name), tree, (), file.stem, file.parent, at_home, duration)
 
 
 def _motion_file(description: Description, file: Path) -> tuple[FileTree, spec.Motion]:
@@ -81,14 +85,28 @@ def _motion_file(description: Description, file: Path) -> tuple[FileTree, spec.M
     return tree, made
 
 
-def _table_motion(description: Description, mechanism: Mechanism, file: Path) -> Motion:
+def _cut(written: spec.Motion, cutoff: float | None, name: str) -> spec.Motion:
+    """The motion with another cutoff of its table's filter."""
+    if cutoff is None:
+        return written
+    if written.csv is None:
+        raise SuppleError(f"filter: {printable(name)} has no table to filter")
+    return written.model_copy(update={"filter": parse(Fraction(cutoff))})
+
+
+def _table_motion(description: Description, mechanism: Mechanism, file: Path, cutoff: float | None = None) -> Motion:
     """A CSV table alone: a motion of the joints, or of the platform if its columns are the platform's coordinates."""
     file = file.resolve() if file.is_symlink() else file
     platform = {c.name for c in mechanism.coordinates if c.kind == "platform"}
     first = next((s for s in read_text_head(file).splitlines() if s.strip() and not s.startswith("#")), "")
     columns = {c.partition("[")[0].strip() for c in first.replace(";", ",").replace("\t", ",").split(",")}
     space: Any = "platform" if columns & platform else "joints"
-    given = {"space": space, "csv": file.name, "assembly": _noted_assembly(file)}
+    given = {
+        "space": space,
+        "csv": file.name,
+        "assembly": _noted_assembly(file),
+        "filter": None if cutoff is None else parse(Fraction(cutoff)),
+    }
     written = spec.Motion.model_construct(**{**spec.Motion().__dict__, **given})
     return _read(description, mechanism, written, FileTree(printable(str(file), most=1000), {}), (), file.stem, file.parent)
 
@@ -128,6 +146,7 @@ class _Reader:
         self.name = name
         self.actuators = setting.coordinates("active")
         self.replayed = False  # forces and path are those of a result
+        self.notices: list[str] = []
         point = written.space.point if isinstance(written.space, spec.PointSpace) else None
         self.point = point
         self.space: Space = "point" if point is not None else written.space  # type: ignore[assignment]
@@ -206,6 +225,7 @@ class _Reader:
             controller=controller,
             drives=drives,
             duration=duration * repeat,
+            notices=tuple(self.notices),
         )
 
     # Names and start -----------------------------------------------------------------------------------------------
@@ -291,6 +311,10 @@ class _Reader:
         try:
             table = read_table(self.setting.folder / self.written.csv, dimensions, self.setting.mechanism.name)
             self.replayed = table.result
+            cutoff = None if self.written.filter is None else self.setting.number(
+                self.written.filter, "frequency", (*self.path, "filter")
+            )  # fmt: skip
+            table, self.notices = smoothed(table, [n for n in table.names if n in self.known], cutoff)
             return table
         except RobotFileError as error:
             self.setting.scope.problems.extend(error.problems)

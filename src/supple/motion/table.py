@@ -46,7 +46,7 @@ class Table:
 def read_table(path: Path, dimensions: Mapping[str, str], robot: str) -> Table:
     """The table of a CSV file, whose columns must be t and names in `dimensions` (name -> dimension)."""
     file = printable(str(path), most=1000)
-    rows = _rows(path, file)
+    rows = rows_of(path, file)
     result = any(_RESULT.match(text) for text in rows[0][1])
     if result:
         rows = _replayed(rows, dimensions, file)
@@ -72,17 +72,17 @@ def read_table(path: Path, dimensions: Mapping[str, str], robot: str) -> Table:
     if len(names) < 2:
         problems.append(f"{file}:{line}: there are no channels beside t")
     if not problems:
-        problems += _ragged(rows, names, file)
+        problems += ragged(rows, names, file)
     if problems:
         raise RobotFileError(problems[:MOST_PROBLEMS])
-    data = _numbers(rows[1:], names, file) * np.array(scales)
-    return replace(_ordered(data, names, [n for n, _ in rows[1:]], file), result=result)
+    data = numbers(rows[1:], names, file) * np.array(scales)
+    return replace(ordered(data, names, [n for n, _ in rows[1:]], file), result=result)
 
 
 def read_columns(path: Path, dimensions: Mapping[str, str], needed: Iterable[str], what: str) -> dict[str, Array]:
     """Columns of a CSV file by name, in SI; their names must be in `dimensions` and those in `needed` must be there."""
     file = printable(str(path), most=1000)
-    rows = _rows(path, file)
+    rows = rows_of(path, file)
     line, header = rows[0]
     problems: list[str] = []
     names, scales = [], []
@@ -99,19 +99,19 @@ def read_columns(path: Path, dimensions: Mapping[str, str], needed: Iterable[str
     for name in sorted({n for n in names if names.count(n) > 1}):
         problems.append(f"{file}:{line}: columns {_places(name, names)} have the same name; remove one")
     if not problems:
-        problems += _ragged(rows, names, file)
+        problems += ragged(rows, names, file)
     if not problems and len(rows) < 2:
         problems.append(f"{file}:{line}: has a header and no rows")
     if problems:
         raise RobotFileError(problems[:MOST_PROBLEMS])
-    data = _numbers(rows[1:], names, file) * np.array(scales)
+    data = numbers(rows[1:], names, file) * np.array(scales)
     return {name: data[:, k] for k, name in enumerate(names)}
 
 
 def _replayed(rows: list[tuple[int, list[str]]], dimensions: Mapping[str, str], file: str) -> list[tuple[int, list[str]]]:
     """The columns of a table of results that are time, forces and paths of actuators, named as those of a motion."""
     line, header = rows[0]
-    problems = _ragged(rows, header, file)
+    problems = ragged(rows, header, file)
     if problems:
         raise RobotFileError(problems)
     kept: dict[int, str] = {}
@@ -127,7 +127,7 @@ def _replayed(rows: list[tuple[int, list[str]]], dimensions: Mapping[str, str], 
     return [(line, list(kept.values()))] + [(number, [cells[k] for k in kept]) for number, cells in rows[1:]]
 
 
-def _rows(path: Path, file: str) -> list[tuple[int, list[str]]]:
+def rows_of(path: Path, file: str) -> list[tuple[int, list[str]]]:
     """Line numbers and cells of every line that is neither empty nor a comment."""
     fault = file_fault(path)
     if fault is not None:
@@ -169,7 +169,8 @@ def _scale(unit: str | None, dimension: str, where: str, problems: list[str]) ->
         return 1.0
 
 
-def _ragged(rows: list[tuple[int, list[str]]], names: list[str], file: str) -> list[str]:
+def ragged(rows: list[tuple[int, list[str]]], names: list[str], file: str) -> list[str]:
+    """Problems of rows that have not as many cells as the header."""
     return [
         f"{file}:{line}: has {len(cells)} values; the header names {len(names)} columns"
         for line, cells in rows[1:]
@@ -177,7 +178,8 @@ def _ragged(rows: list[tuple[int, list[str]]], names: list[str], file: str) -> l
     ][:MOST_PROBLEMS]
 
 
-def _numbers(rows: list[tuple[int, list[str]]], names: list[str], file: str) -> Array:
+def numbers(rows: list[tuple[int, list[str]]], names: list[str], file: str) -> Array:
+    """Cells as numbers; all that are none are told."""
     problems: list[str] = []
     data = np.zeros((len(rows), len(names)))
     for k, (line, cells) in enumerate(rows):
@@ -200,7 +202,8 @@ def _number(text: str) -> float:
         return math.nan
 
 
-def _ordered(data: Array, names: list[str], lines: list[int], file: str) -> Table:
+def ordered(data: Array, names: list[str], lines: list[int], file: str) -> Table:
+    """The table of rows whose times increase from zero or later."""
     times = data[:, names.index(TIME)] if len(data) else np.zeros(0)
     if len(times) < 2:
         raise RobotFileError([f"{file}:{lines[0] if lines else 1}: needs at least two samples; has {len(times)}"])

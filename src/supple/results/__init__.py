@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -322,6 +322,7 @@ class Simulation:
     summary: dict[str, Any]  # wall time, steps, evaluations, ...
     varied: dict[str, tuple[float, ...]]  # what differs from run to run
     provenance: dict[str, str]
+    measured: dict[str, tuple[Array, Array]] = field(default_factory=dict)  # column -> times and values of a measured table
 
     def __getitem__(self, name: str) -> Array:
         """Values of a signal; "signal:entry" picks an entry of its first axis after time, as in "tau:q11"."""

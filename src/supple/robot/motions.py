@@ -228,6 +228,7 @@ class Motion(FileRecord):
     circle: Circle | None = None
     signals: dict[NameInFile, SignalOrNumber] | None = None
     csv: Annotated[str, StringConstraints(min_length=1, max_length=500)] | None = None
+    filter: Frequency | None = None
     torques: dict[NameInFile, SignalOrNumber] = {}
     loads: dict[NameInFile, Wrench] = {}
     controller: Controller | None = None
@@ -240,4 +241,6 @@ class Motion(FileRecord):
         given = [k for k in PATHS if getattr(self, k) is not None]
         if len(given) > 1:
             raise PydanticCustomError("one_of", "{given} are given; a motion has one path", {"given": " and ".join(given)})
+        if self.filter is not None and self.csv is None:
+            raise PydanticCustomError("one_of", "a filter is for tables; name one with csv:", {})
         return self

@@ -199,7 +199,11 @@ def _simulation(simulator: Simulator, settings: Settings, groups: list[Group], w
         **balance,
         "cut_off": lost,
         # lines for the reader: where theory or tolerance are left
-        "notices": [*_notices(simulator, parts), *_warnings(settings, balance["energy_balance_error"], lost)],
+        "notices": [
+            *simulator.motion.notices,
+            *_notices(simulator, parts),
+            *_warnings(settings, balance["energy_balance_error"], lost),
+        ],
     }
     made = {**simulator.provenance, "supple": _version(), "options": json.dumps(asdict(settings), sort_keys=True)}
     kinds = tuple(c.kind for c in simulator.model.mechanism.coordinates)

@@ -199,7 +199,29 @@ def simulation_page(result: Simulation) -> Page:
         unit = signal.unit if isinstance(signal.unit, str) else ", ".join(dict.fromkeys(signal.unit))
         if finite.size:
             rows.append((name.replace("_", " "), f"{finite.min():.5g}", f"{finite.max():.5g}", unit))
-    return [*made, Sheet(("signal", "least", "most", "unit"), rows)]
+    return [*made, Sheet(("signal", "least", "most", "unit"), rows), *_against(s.get("against"))]
+
+
+def _against(told: dict[str, Any] | None) -> list[Line | Sheet]:
+    """How far results are from what was measured."""
+    rows = [
+        (
+            name,
+            f"{x['rms']:.4g}",
+            f"{x['peak']:.4g}",
+            f"{x['peak_time_s']:.4g}",
+            x["unit"],
+            _percent(x["rms_share"]),
+            _percent(x["peak_share"]),
+        )
+        for name, x in (told or {}).items()
+    ]
+    columns = ("against measured", "RMS", "peak", "at s", "unit", "RMS %", "peak %")
+    return [Sheet(columns, rows)] if rows else []
+
+
+def _percent(share: float | None) -> str:
+    return "" if share is None else f"{100 * share:.3g}"
 
 
 def _balance(error: float | None) -> str:

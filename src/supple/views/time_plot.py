@@ -23,7 +23,7 @@ def plot_simulation(simulation: Simulation, path: Path) -> Path:
 
 def time_figure(simulation: Simulation) -> Figure:
     """Actuators, forces, points and deformations over time."""
-    panels = _panels(simulation)
+    panels = _beside(simulation) if simulation.measured else _panels(simulation)
     figure = new_figure(9.0, 1.0 + 2.1 * len(panels))
     axes = figure.subplots(len(panels), 1, sharex=True, squeeze=False)[:, 0]
     for axis, (title, unit, lines) in zip(axes, panels, strict=True):
@@ -35,6 +35,28 @@ def time_figure(simulation: Simulation) -> Figure:
     state = (f", run 1 of {runs}, the others pale" if runs else "") + ("" if simulation.complete else " (stopped early)")
     figure.suptitle(_plain(f"{simulation.robot}: {simulation.motion}{state}"), fontsize=11)
     return figure
+
+
+def _beside(s: Simulation) -> list[Panel]:
+    """Measured columns, and the same of the result at their times, with how far apart they are."""
+    made: list[Panel] = []
+    for name, (times, values) in list(s.measured.items())[:_MOST_LINES]:
+        told = s.summary["against"][name]
+        line = np.interp(s.time, times, values, left=np.nan, right=np.nan)
+        lines = [("measured", line), ("computed", _column(s, name))]
+        made.append((f"{name}\nRMS error {told['rms']:.3g}", told["unit"], lines))
+    return made
+
+
+def _column(s: Simulation, name: str) -> Array:
+    """The values of a column, as in tau[q11]."""
+    key, _, label = name.partition("[")
+    signal, values = s.signals[key], s.signals[key].values
+    rest = label.removesuffix("]")
+    for dim in signal.dims:
+        entry = max((e for e in s.axes[dim] if rest == e or rest.startswith(e + ",")), key=len)
+        values, rest = values[:, s.axes[dim].index(entry)], rest[len(entry) + 1 :]
+    return values
 
 
 Panel = tuple[str, str, list[tuple[str, Array]]]

@@ -6,7 +6,18 @@ from pathlib import Path
 
 import click
 
-from supple.cli.motions import bar, duration_option, every_option, motion_option, output_option, plot_option, show, writable
+from supple.cli.motions import (
+    against_option,
+    bar,
+    duration_option,
+    every_option,
+    filter_option,
+    motion_option,
+    output_option,
+    plot_option,
+    show,
+    writable,
+)
 from supple.cli.options import formulation_option, json_option, set_option, structural_option
 
 
@@ -26,12 +37,15 @@ from supple.cli.options import formulation_option, json_option, set_option, stru
 @formulation_option
 @structural_option
 @set_option
+@filter_option
+@against_option
 @output_option
 @plot_option
 @json_option
 def inverse(
     robot: str, motion: str | None, duration: float | None, quasi_static: bool, tol: float | None, every: float, rigid: bool,
-    formulation: str, structural: str, settings: dict[str, str], output: Path | None, plot: Path | None, as_json: bool,
+    formulation: str, structural: str, settings: dict[str, str], filter: float | None,
+    against: Path | None, output: Path | None, plot: Path | None, as_json: bool,
 ) -> None:  # fmt: skip
     """Forces and torques that make the actuators follow a motion, and how the bodies bend."""
     from supple.api import Robot
@@ -40,6 +54,6 @@ def inverse(
     with bar(f"{robot} {motion or ''}") as report:
         result = Robot(robot, settings).inverse(
             motion, duration=duration, quasi_static=quasi_static, tol=tol, every=every, rigid=rigid, formulation=formulation,
-            structural=structural, output=output, progress=report,
+            structural=structural, filter=filter, against=against, output=output, progress=report,
         )  # fmt: skip
     show(result, output, plot, as_json)

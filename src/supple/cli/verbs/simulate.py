@@ -7,9 +7,11 @@ from pathlib import Path
 import click
 
 from supple.cli.motions import (
+    against_option,
     bar,
     duration_option,
     every_option,
+    filter_option,
     interrupted,
     motion_option,
     output_option,
@@ -52,6 +54,8 @@ from supple.errors import SuppleError
 @click.option("--vary", "vary", multiple=True, callback=named_values, metavar="NAME=A,B,C|FIRST:LAST:N",
               help="Several runs side by side: values of a parameter or of a start coordinate.")  # fmt: skip
 @click.option("--threads", type=click.IntRange(1), help="Threads for several runs (default: all processors).")
+@filter_option
+@against_option
 @output_option
 @plot_option
 @click.option("--resume", is_flag=True, help="Go on where an interrupted or killed run of the same command stopped.")
@@ -60,8 +64,8 @@ def simulate(
     robot: str, motion: str | None, duration: float | None, method: str, step: float | None, tol: float | None, rho: float,
     cutoff: float, every: float, controller: str | None, start: str, rigid: bool, formulation: str, loops: str | None,
     structural: str,
-    settings: dict[str, str], vary: dict[str, str], threads: int | None, output: Path | None, plot: Path | None,
-    resume: bool, as_json: bool,
+    settings: dict[str, str], vary: dict[str, str], threads: int | None, filter: float | None,
+    against: Path | None, output: Path | None, plot: Path | None, resume: bool, as_json: bool,
 ) -> None:  # fmt: skip
     """Simulate a motion of a robot over time."""
     from supple.api import Robot
@@ -73,6 +77,6 @@ def simulate(
         result = Robot(robot, settings).simulate(
             motion, duration=duration, method=method, step=step, tol=tol, rho=rho, cutoff=cutoff, every=every,
             controller=controller, start=start, rigid=rigid, formulation=formulation, loops=loops, structural=structural,
-            vary=vary, threads=threads, output=output, resume=resume, progress=report,
+            vary=vary, threads=threads, filter=filter, against=against, output=output, resume=resume, progress=report,
         )  # fmt: skip
     show(result, output, plot, as_json)
