@@ -16,6 +16,7 @@ import numpy as np
 import supple
 
 REST, RATE, LENGTH = 0.2, 1000.0, 12.5  # s, Hz, s: two sides of the square
+SIGNALS = (("tau:q11", None), ("tau:q21", None), ("point_acceleration:P", 0), ("point_acceleration:P", 2))
 
 
 def main() -> None:
@@ -37,7 +38,7 @@ def main() -> None:
             found = robot.inverse(table, filter=cutoff)
             start = int(REST * RATE)
             print(f"{cutoff:5g} Hz", end="")
-            for name, axis in (("tau:q11", None), ("tau:q21", None), ("point_acceleration:P", 0), ("point_acceleration:P", 2)):
+            for name, axis in SIGNALS:
                 a, b = (x[name] if axis is None else x[name][:, axis] for x in (found, known))
                 error = (a[start : start + len(b)] - b[: len(a) - start]) / np.abs(b).max()
                 label = name.partition(":")[0].replace("point_acceleration", "tip")
