@@ -18,7 +18,7 @@ if TYPE_CHECKING:  # what only some calls need is loaded when they are made
     from supple.backends.interpreter import Interpreted
     from supple.backends.native import Native
     from supple.expr.passes import Stage
-    from supple.measurements import Correlation, Extracted, Rehearsed
+    from supple.measurements import Correlation, Extracted, Identified, Rehearsed
     from supple.results import Exported
     from supple.shown import (
         Bodies,
@@ -42,6 +42,10 @@ def _names(given: str | Sequence[str]) -> list[str]:
 
 
 def _silent(stage: Stage) -> None:
+    pass
+
+
+def _unheard(text: str) -> None:
     pass
 
 
@@ -503,6 +507,31 @@ class Robot(Machine):
         from supple.analyses.correlate import correlate
 
         return correlate(self, test, count=count)
+
+    def identify(
+        self,
+        test: str | Path,
+        free: str | Sequence[str],
+        *,
+        use: str = "auto",
+        robust: bool = False,
+        count: int | None = None,
+        profile: str | Sequence[str] = (),
+        output: str | Path | None = None,
+        report: Callable[[str], None] = _unheard,
+    ) -> Identified:
+        """Parameters fitted to a test: values, deviations, correlation, what the data hold of them in words, held-out poses.
+
+        free: parameters, as a list or separated by commas; "k1=k2" share a factor, "k@leg" has a value for every leg. use:
+        modes, responses, two-step (stiffness by modes, then loss factors by responses), or auto: modes first, then responses
+        where there are any. robust: data far off count less. count: how many modes to extract from each pose's responses, if
+        known. profile: parameters whose likelihood is followed with all others fitted again. output: the robot file with
+        fitted values. report: hears of every step."""
+        from supple.analyses.identify import identify
+
+        return identify(
+            self, test, free, use=use, robust=robust, count=count, profile=profile, output=output, report=report
+        )  # fmt: skip
 
     @staticmethod
     def extract(

@@ -228,10 +228,14 @@ class Identified:
     """Parameters of a robot fitted to measurements.
 
     values, deviations: in SI; correlation of the logarithms of the parameters; residuals: what was compared, measured and
-    computed, by standard deviations; predicted: the same for poses that were held out; words: what the data hold."""
+    computed, by standard deviations; predicted: the same for poses that were held out; words: what the data hold.
+    labels: of what has a factor of its own, to which combinations and their weights belong; profiles: rows of (value, chi^2
+    with all others fitted again)."""
 
     robot: str
+    test: str
     names: tuple[str, ...]
+    labels: tuple[str, ...]
     start: Array
     values: Array
     deviations: Array
@@ -255,11 +259,13 @@ class Identified:
         entries = zip(self.names, self.start, self.values, self.deviations, strict=True)
         return {
             "robot": self.robot,
+            "test": self.test,
             "parameters": {n: {"value": float(x), "deviation": float(s), "start": float(a)} for n, a, x, s in entries},
             "correlation": {"names": list(self.names), "matrix": self.correlation.tolist()},
             "residuals": list(self.residuals),
             "predicted": list(self.predicted),
             "identifiability": {
+                "of": list(self.labels),
                 "combinations": [{"deviation": float(s), "weights": w.tolist()} for s, w in self.combinations],
                 "known": self.known,
                 "words": list(self.words),

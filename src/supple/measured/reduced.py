@@ -19,7 +19,6 @@ from supple.measured.instrumented import rows_of
 from supple.measured.parametric import Family, ParametricModel, Shifted
 from supple.measured.test import Channel, Pose
 from supple.model.algebra import Array, null_space, one_thread
-from supple.model.closing import values
 from supple.model.equilibrium import Equilibrium, equilibrium
 from supple.model.mobility import check_regular
 from supple.model.posture import posture
@@ -71,15 +70,14 @@ class PoseModel:
         nominal = family.at(np.array(family.kept.values))
         self.straight = posture(nominal, pose.at, pose.assembly)
         check_regular(nominal, self.straight)
-        now = values(nominal, self.straight)
-        self.held = {nominal.names[i]: float(now[i]) for i in nominal.active}
         self.near: Array | None = None
         self.evaluations = 0
 
     def rest(self, model: ParametricModel) -> Equilibrium:
         """The equilibrium at a value of the parameters, sought from the last one."""
-        if self.family.geometric:
-            return equilibrium(model, posture(model, self.held, self.pose.assembly))
+        if self.family.geometric:  # the pose is kept; actuators and all that follows move with the parameters
+            self.straight = posture(model, self.pose.at, self.pose.assembly)
+            return equilibrium(model, self.straight)
         start = self.straight if self.near is None else self.near
         try:
             found = equilibrium(model, start)
@@ -136,11 +134,11 @@ class PoseModel:
     def _with_gradient(self, model: ParametricModel, rest: Equilibrium, made: Reduced, whole: _Whole, A: Array) -> Reduced:
         back = np.linalg.pinv(A.T) if len(A) else np.zeros((0, model.nv))
         loops = model.mechanism.equations
-        held = {key: (back @ getattr(whole, key) @ made.T)[:loops] for key in ("M", "K", "D", "H")}
+        held = {key: (back @ _symmetric(getattr(whole, key)) @ made.T)[:loops] for key in ("M", "K", "D", "H")}
         rows = rows_of(model, rest.q, [*self.outputs, *self.inputs], np.eye(model.nv)) if loops else None
         held_rows = (back @ rows.T)[:loops] if rows is not None else None
         found: dict[str, list[Array]] = {k: [] for k in ("M_p", "K_p", "D_p", "H_p", "B_p", "C_p")}
-        moved = _Held(model, rest, whole)
+        moved = _Held(model, rest, whole, self.straight, list(self.pose.at))
         for k in range(len(self.family.kept.symbols)):
             for key, value in self._along(moved, made, held, held_rows, k).items():
                 found[key].append(value)
@@ -212,8 +210,13 @@ class _AtShifted:
 class _Held:
     """How the equilibrium and its reactions move with a parameter while the actuators are held."""
 
-    def __init__(self, model: ParametricModel, rest: Equilibrium, whole: _Whole) -> None:
-        self.model, self.rest, self.K = model, rest, whole.held_K
+    def __init__(
+        self, model: ParametricModel, rest: Equilibrium, whole: _Whole, straight: Array, given: list[str]
+    ) -> None:  # fmt: skip
+        self.model, self.rest, self.K, self.straight = model, rest, whole.held_K, straight
+        kept = [model.index(n) for n in given] or list(model.active)
+        stiff = [*kept, *model.mechanism.indices("elastic")]
+        self.placed = np.linalg.pinv(np.vstack([model.jacobian(straight), model.held(stiff)]))
         A = np.vstack([model.jacobian(rest.q), model.held(model.active)])
         self.back = np.linalg.pinv(A) if len(A) else np.zeros((model.nv, 0))
         self.Z, _, _ = null_space(A)
@@ -227,10 +230,25 @@ class _Held:
         opening = np.zeros(self.back.shape[1])
         if model.family.geometric:
             opening[:loops] = bare.call("closure")["residual"]
+            opening[loops:] = -self._driven(dp)
             pull = pull - bare.call("closure_motion", v=np.eye(model.nv))["velocity"] @ rest.reactions
         closed = -self.back @ opening
         dq = closed - self.give @ (pull + self.K @ closed)
         return dq, (self.back.T @ (pull + self.K @ dq))[:loops]
+
+    def _driven(self, dp: Array) -> Array:
+        """How actuators move with a parameter for the robot that does not bend to stay in its pose."""
+        model = self.model
+        none = np.zeros(len(self.rest.reactions))
+        gap = Shifted(model, self.straight, none, np.zeros(model.nv), none, dp).call("closure")["residual"]
+        moved: Array = (-self.placed[:, : len(gap)] @ gap)[model.active]
+        return moved
+
+
+def _symmetric(S: Array) -> Array:
+    """The symmetric part: K of turning frames has another one along motions that open loops."""
+    made: Array = 0.5 * (S + S.T)
+    return made
 
 
 def _independent(gram: Array) -> tuple[Array, Array]:

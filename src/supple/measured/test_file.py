@@ -101,6 +101,7 @@ class Pose(FileRecord):
     units: Literal["SI"] | None = None
     frequency_deviation: Share = "0.01"
     damping_deviation: Share = "0.1"
+    shape_deviation: Share = "0.1"
     held_out: bool = False
 
 

@@ -13,7 +13,7 @@ from rich.table import Table
 
 _LEFT = {
     "robot", "axis", "body", "what", "about", "moves", "bends", "closure", "joint", "point", "coordinate", "signal",
-    "formulation", "expected", "why", "integrates",
+    "formulation", "expected", "why", "integrates", "parameter", "pose",
 }  # fmt: skip
 
 
