@@ -14,10 +14,9 @@ from supple.measured.free import free_robot, source_text
 from supple.measured.identifiability import Identifiability, correlation_of, identifiability
 from supple.measured.identification import Campaign, campaign, fit_modes, fit_responses, judged, only_damping
 from supple.measured.test import read_test
-from supple.measured.written_robot import fitted_text
+from supple.measured.written_robot import fitted_text, write_robot
 from supple.measurements import Identified
 from supple.robot.bodies.record import Array
-from supple.storage import written_whole
 
 USES = ("auto", "modes", "responses", "two-step")
 
@@ -53,12 +52,8 @@ def identify(
     )
     if output is not None:
         whole = _updated(text or source_text(own), own, made)
-        written_whole(Path(output), lambda path: _write(path, whole))
+        write_robot(Path(output), whole)
     return made
-
-
-def _write(path: Path, text: str) -> None:
-    path.write_text(text, encoding="utf-8")
 
 
 def _entries(given: str | Sequence[str]) -> list[str]:

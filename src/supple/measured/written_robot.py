@@ -11,6 +11,7 @@ from typing import Any
 from ruamel.yaml import YAML
 from ruamel.yaml.comments import CommentedMap, CommentedSeq
 
+from supple.delivery import written_whole
 from supple.errors import SuppleError
 from supple.machine import Machine
 from supple.robot.yaml_tree import read_text
@@ -58,6 +59,11 @@ def fitted_text(
             written[name] = new
         written.yaml_add_eol_comment(remarks[name], name)
     return "".join(f"# {line}\n" for line in head.splitlines()) + _dumped(tree)
+
+
+def write_robot(path: Path, text: str) -> Path:
+    """The path of a robot file, written whole."""
+    return written_whole(path, lambda file: file.write_text(text, encoding="utf-8"))
 
 
 def _in_units(raw: Any, value: float, before: float) -> Any:

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from supple.delivery import written_whole
 from supple.errors import SuppleError
 from supple.measurements import Identified
 from supple.views.figures import Figure, new_figure, written
@@ -104,8 +105,4 @@ def write_summary(found: Identified, file: Path) -> Path:
     picture = drawn.getvalue()
     picture = picture[picture.index("<svg") :]
     text = f"<!doctype html><meta charset='utf-8'><title>fit</title>{html(identified_page(found))}{picture}"
-    try:
-        file.write_text(text, encoding="utf-8")
-    except OSError as problem:
-        raise SuppleError(f"{file}: cannot be written: {problem.strerror or problem}") from problem
-    return file
+    return written_whole(file, lambda path: path.write_text(text, encoding="utf-8"))
