@@ -6,6 +6,7 @@
  * Newton's method solves for f' with derivatives that are kept as long as it converges well.
  */
 #define BALANCED 0.02 /* of the peak acceleration */
+#define CURVED 0.1    /* bend of the power in a step, of its peak, over the root of the tolerance */
 
 typedef struct {
     double am, af, beta, gamma;
@@ -139,6 +140,17 @@ static int alpha_balance(Sim *z, const Drive *d, const Alpha *c, double h, real 
     return evaluate(z, d, z->t + h, z->now.q, s, u, end); /* with the forces of prescribed actuators there */
 }
 
+/* Where actuators are led, the account of work asks for steps too, though what is free may need none: the share of the
+ * parabola in the work of the step, which its sum follows with the square of that share */
+SUPPLE_LOCAL double work_error(Sim *z, const Drive *d, double h, const Posture *end)
+{
+    const real power = power_of(z, d, z->t + h, end);
+    const double most = larger(z->most_power, larger(size_of(power, z->live), size_of(z->power, z->live)));
+    const real bend = z->has_last_step ? power - z->power - h / z->last_step * (z->power - z->last_power) : fill(0);
+    const double share = h / (6.0 * (h + z->last_step)) * size_of(bend, z->live);
+    return most > 0.0 ? sqrt(z->settings.tolerance) / CURVED * share / most : 0.0;
+}
+
 static int alpha_step(Sim *z, const Drive *d, double h, Posture *end, double *error)
 {
     const Alpha c = alpha_of(z->settings.spectral_radius);
@@ -164,6 +176,8 @@ static int alpha_step(Sim *z, const Drive *d, double h, Posture *end, double *er
     if (z->settings.cutoff > 0.0)
         solve(z->sieve, z->sieve_pivot, N_FREE, change); /* what is faster than the cutoff may die away */
     *error = measure(z, change);
+    if (N_GIVEN > 0)
+        *error = larger(*error, work_error(z, d, h, end));
     memcpy(z->next_alpha_a, like, sizeof like); /* taken over if the step is accepted */
     memcpy(end->free_a, f, sizeof f);
     return FINE;

@@ -142,6 +142,8 @@ SIM = Struct("Sim", "The state of a simulation; [2]: of lengths and of angles", 
     Field("work", "real", about="J, done on the robot less what it dissipated", carried=True),
     Field("power", "real", about="W, its rate"), Field("last_power", "real", about="W, a step before"),
     Field("step_work", "real", about="J, of the step tried"),
+    Field("most_power", "double", about="W, so far", carried=True),
+    Field("power_bend", "real", about="second divided difference of the power"), Field("has_power_bend", "int"),
     # controller
     Field("held_effort", "real", ("N_TAU",), "as a sampled controller set it last", carried=True),
     Field("error_integral", "real", ("N_TAU",), carried=True),

@@ -117,14 +117,21 @@ SUPPLE_LOCAL int by_ends(const Sim *z)
     return z->settings.method == GENERALISED_ALPHA || z->settings.method == QUASI_STATIC;
 }
 
-/* Work of a step from the power at its ends, and at that before if there is one: the parabola through them */
-static real work_by_ends(const Sim *z, double h, real power)
+/* Work of a step from the power at its ends, bent as the parabola through them and the one before; the step before is made
+ * good by what is known now of its other side, so that the sum is of the fourth order */
+static real work_by_ends(Sim *z, double h, real power)
 {
     const real straight = num(0.5) * h * (z->power + power);
-    if (z->settings.method == GENERALISED_ALPHA ? !z->has_last_step : z->starts_anew)
+    if (z->settings.method == GENERALISED_ALPHA ? !z->has_last_step : z->starts_anew) {
+        z->has_power_bend = 0;
         return straight;
-    const real bend = ((power - z->power) / h - (z->power - z->last_power) / z->last_step) / (h + z->last_step);
-    return straight - h * h * h / 6.0 * bend;
+    }
+    const double before = z->last_step;
+    const real bend = ((power - z->power) / h - (z->power - z->last_power) / before) / (h + before);
+    const real late = z->has_power_bend ? num(0.5) * (bend - z->power_bend) : bend;
+    z->power_bend = bend;
+    z->has_power_bend = 1;
+    return straight - h * h * h / 6.0 * bend - before * before * before / 6.0 * late;
 }
 
 /* Samples of a step that ends at `after`; FULL before the step is taken, which is then repeated */
@@ -158,6 +165,7 @@ static void take_step(Sim *z, const Drive *d, double h, double after, const Post
     z->work += by_ends(z) ? work_by_ends(z, h, power) : z->step_work;
     z->last_power = z->power;
     z->power = power;
+    z->most_power = larger(z->most_power, size_of(power, z->live));
     for (int i = 0; i < N_DEP; i++)
         z->a[z->chosen.dependent_v[i]] = (end->v[z->chosen.dependent_v[i]] - z->now.v[z->chosen.dependent_v[i]]) / h;
     if (z->settings.method == GENERALISED_ALPHA)
