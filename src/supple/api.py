@@ -305,6 +305,7 @@ class Robot(Machine):
         cutoff: float = 1000.0,
         every: Written = "1 ms",
         controller: str | None = None,
+        shaper: str | None = None,
         start: str = "equilibrium",
         rigid: bool = False,
         formulation: str = USUAL,
@@ -327,6 +328,7 @@ class Robot(Machine):
         tol: error of accelerations, relative to those of late; None: what suits the method. cutoff (Hz): vibrations faster
         than that may die away, not be followed; 0: none.
         controller: as in 'pd:kp=1e4,kd=200,sample=1 ms', instead of the motion's own.
+        shaper: as in 'zvd:modes=1+2', instead of the motion's own: the path leaves these modes at rest.
         start: 'equilibrium' (bent by its weight) or 'undeformed'; rigid: the same robot without its flexibility.
         loops: how a formulation that integrates all coordinates keeps loops closed; structural: 'viscous' or 'none'.
         vary: values, one for each of several runs side by side, of parameters or start coordinates.
@@ -346,8 +348,9 @@ class Robot(Machine):
 
         made = simulate(
             self, motion, duration=duration, method=method, step=step, tol=tol, rho=rho, cutoff=cutoff, every=every,
-            controller=controller, start=start, rigid=rigid, formulation=formulation, loops=loops, structural=structural,
-            vary=vary, threads=threads, output=output, resume=resume, filter=filter, against=against, progress=progress,
+            controller=controller, shaper=shaper, start=start, rigid=rigid, formulation=formulation, loops=loops,
+            structural=structural, vary=vary, threads=threads, output=output, resume=resume, filter=filter, against=against,
+            progress=progress,
         )  # fmt: skip
         return shown(made, SimulationShown)
 
@@ -357,6 +360,7 @@ class Robot(Machine):
         *,
         duration: Written | None = None,
         quasi_static: bool = False,
+        shaper: str | None = None,
         tol: float | None = None,
         every: Written = "1 ms",
         rigid: bool = False,
@@ -374,8 +378,9 @@ class Robot(Machine):
         from supple.shown import SimulationShown, shown
 
         made = inverse(
-            self, motion, duration=duration, quasi_static=quasi_static, tol=tol, every=every, rigid=rigid,
-            formulation=formulation, structural=structural, filter=filter, against=against, output=output, progress=progress,
+            self, motion, duration=duration, quasi_static=quasi_static, shaper=shaper, tol=tol, every=every, rigid=rigid,
+            formulation=formulation, structural=structural, filter=filter, against=against, output=output,
+            progress=progress,
         )  # fmt: skip
         return shown(made, SimulationShown)
 

@@ -12,6 +12,7 @@ from supple.machine import USUAL, Machine
 from supple.motion.description import Motion
 from supple.motion.measured_table import read_measured
 from supple.motion.table import rows_of
+from supple.motion.written_shapers import shaped_by
 from supple.results import Simulation
 from supple.robot.written import Written, seconds
 from supple.simulation.integrate import integrate
@@ -26,6 +27,7 @@ def inverse(
     *,
     duration: Written | None = None,
     quasi_static: bool = False,
+    shaper: str | None = None,
     tol: float | None = None,
     every: Written = "1 ms",
     rigid: bool = False,
@@ -49,6 +51,8 @@ def inverse(
         raise SuppleError("filter: a Motion is filtered when it is read; give its file")
     if read.path is None:
         raise SuppleError(f"{read.name!r} has no path of the actuators, platform or a point to follow")
+    if shaper is not None:
+        read = shaped_by(read, shaper)
     read = replace(read, controller=None, torques=None, drives=dict.fromkeys(read.drives, "prescribed"))
     made = simulator(robot, read, formulation=formulation, rigid=rigid, duration=end, structural=structural)
     method, step = ("quasi_static", between) if quasi_static else ("radau", 0.0)

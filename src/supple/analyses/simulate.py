@@ -16,6 +16,7 @@ from supple.motion.controllers import controlled
 from supple.motion.description import Motion
 from supple.motion.measured_table import read_measured
 from supple.motion.table import rows_of
+from supple.motion.written_shapers import shaped_by
 from supple.results import Simulation
 from supple.robot.written import Written, seconds
 from supple.simulation.integrate import integrate
@@ -37,6 +38,7 @@ def simulate(
     cutoff: float = 1000.0,
     every: Written = "1 ms",
     controller: str | None = None,
+    shaper: str | None = None,
     start: str = "equilibrium",
     rigid: bool = False,
     formulation: str = USUAL,
@@ -66,6 +68,8 @@ def simulate(
         raise SuppleError("filter: a Motion is filtered when it is read; give its file")
     if controller is not None:
         read = controlled(read, controller)
+    if shaper is not None:
+        read = shaped_by(read, shaper)
     made = simulator(
         robot, read, formulation=formulation, rigid=rigid, duration=end, start=start,
         vary={name: listed_values(name, x) for name, x in (vary or {}).items()}, loops=loops, structural=structural,

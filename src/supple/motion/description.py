@@ -26,6 +26,20 @@ class Controller:
 
 
 @dataclass(frozen=True)
+class Shaper:
+    """How a path is shaped so that it leaves vibrations at rest: `law` for these modes of the robot, actuators held, or for
+    frequencies (Hz) with damping ratios."""
+
+    law: str
+    modes: tuple[int, ...]  # counted from 1; empty if frequencies are given
+    frequencies: tuple[float, ...] = ()
+    damping: tuple[float, ...] = ()
+    tolerance: float = 0.05  # vibration that ei and si may leave
+    width: float = 0.2  # of the frequencies, relative, that si serves
+    along: bool = True  # frequencies are those of every pose on the way, not those of the start
+
+
+@dataclass(frozen=True)
 class Motion:
     """What moves the robot over `duration` seconds."""
 
@@ -43,6 +57,7 @@ class Motion:
     drives: Mapping[str, DriveMode]  # of every actuator
     duration: float
     notices: tuple[str, ...] = ()  # what was done to a measured table, or should be
+    shaper: Shaper | None = None
 
     def driven(self, *drives: DriveMode) -> list[str]:
         """Actuators that are driven in one of these ways."""

@@ -13,7 +13,7 @@ from pydantic import ValidationError
 
 from supple.errors import RobotFileError, SuppleError
 from supple.motion.channels import WRENCH, PointAtHome, Setting, hint
-from supple.motion.description import Controller, DriveMode, Motion, Space
+from supple.motion.description import Controller, DriveMode, Motion, Shaper, Space
 from supple.motion.filtering import smoothed
 from supple.motion.paths import interpolated, linear
 from supple.motion.table import Table, read_table
@@ -226,7 +226,26 @@ class _Reader:
             drives=drives,
             duration=duration * repeat,
             notices=tuple(self.notices),
+            shaper=self.shaper(),
         )
+
+    def shaper(self) -> Shaper | None:
+        written = self.written.shaper
+        if written is None:
+            return None
+        law = next(k for k in type(written).model_fields if getattr(written, k) is not None)
+        own, path = getattr(written, law), (*self.path, "shaper", law)
+
+        def numbers(key: str, dimension: str) -> tuple[float, ...]:
+            listed = getattr(own, key) or ()
+            return tuple(self.setting.number(x, dimension, (*path, key, k)) for k, x in enumerate(listed))
+
+        frequencies = numbers("frequencies", "frequency")
+        tolerance, width = (self.setting.number(getattr(own, k), "number", (*path, k)) for k in ("tolerance", "width"))
+        return Shaper(
+            law, () if frequencies else tuple(own.modes or (1,)), frequencies,
+            numbers("damping", "number") or (0.0,) * len(frequencies), tolerance, width, own.poses == "along",
+        )  # fmt: skip
 
     # Names and start -----------------------------------------------------------------------------------------------
 

@@ -208,6 +208,39 @@ class Controller(FileRecord):
     _one = one_of("pd", "pid", "computed_torque")
 
 
+# Shaping --------------------------------------------------------------------------------------------------------------
+
+Share = Annotated[Any, Q("number", above=0, below=1)]
+
+
+class ShaperLaw(FileRecord):
+    """Vibrations that a path shall not leave: modes of the robot (its first if nothing is said), or frequencies."""
+
+    modes: Annotated[list[Annotated[int, Field(ge=1, le=1000)]], Field(min_length=1, max_length=20)] | None = None
+    frequencies: Annotated[list[Frequency], Field(min_length=1, max_length=20)] | None = None
+    damping: Annotated[list[Annotated[Any, Q("number", least=0, below=1)]], Field(min_length=1, max_length=20)] | None = None
+    poses: Literal["along", "start"] = "along"
+    tolerance: Share = "0.05"
+    width: Share = "0.2"
+
+    @_model_validator(mode="after")
+    def _one_source(self) -> ShaperLaw:
+        if self.modes is not None and self.frequencies is not None:
+            raise PydanticCustomError("one_of", "give modes or frequencies, not both", {})
+        if self.damping is not None and len(self.damping) != len(self.frequencies or []):
+            raise PydanticCustomError("count", "give as many damping ratios as frequencies", {})
+        return self
+
+
+class Shaper(FileRecord):
+    zv: ShaperLaw | None = None
+    zvd: ShaperLaw | None = None
+    zvdd: ShaperLaw | None = None
+    ei: ShaperLaw | None = None
+    si: ShaperLaw | None = None
+    _one = one_of("zv", "zvd", "zvdd", "ei", "si")
+
+
 # The whole ------------------------------------------------------------------------------------------------------------
 
 PATHS = ("moves", "waypoints", "circle", "signals", "csv")
@@ -232,6 +265,7 @@ class Motion(FileRecord):
     torques: dict[NameInFile, SignalOrNumber] = {}
     loads: dict[NameInFile, Wrench] = {}
     controller: Controller | None = None
+    shaper: Shaper | None = None
     drive: dict[NameInFile, Literal["prescribed", "torque", "controlled"]] = {}
     duration: Span | None = None
     repeat: Annotated[Any, Q("number", least=1, most=1000, whole=True)] = 1

@@ -36,6 +36,7 @@ from supple.motion.trajectory import Trajectory
 from supple.robot.bodies.record import is_zero
 from supple.simulation.partition import Partition, ball_joints, coordinate_places, partition
 from supple.simulation.plants import plant
+from supple.simulation.shaped import without_vibration
 from supple.simulation.starts import Run, Start, started
 from supple.simulation.ways import INDEPENDENT, way_of
 
@@ -196,6 +197,7 @@ def simulator(
         motion = robot.motion(motion, duration)
     if duration is not None:
         motion = replace(motion, duration=duration)
+    motion = without_vibration(robot, model, motion, duration is None)
     _check_controller(motion)
     _check_friction(model)
     path, stop, begin = _followed(robot, model, motion)

@@ -15,6 +15,7 @@ from supple.cli.motions import (
     motion_option,
     output_option,
     plot_option,
+    shaper_option,
     show,
     writable,
 )
@@ -32,6 +33,7 @@ from supple.cli.options import formulation_option, json_option, set_option, stru
     metavar="NUMBER",
     help="Error of accelerations made in a radian of a vibration, relative to those of late (default 1e-5).",
 )
+@shaper_option
 @every_option
 @click.option("--rigid", is_flag=True, help="The same robot without its flexibility.")
 @formulation_option
@@ -43,9 +45,9 @@ from supple.cli.options import formulation_option, json_option, set_option, stru
 @plot_option
 @json_option
 def inverse(
-    robot: str, motion: str | None, duration: float | None, quasi_static: bool, tol: float | None, every: float, rigid: bool,
-    formulation: str, structural: str, settings: dict[str, str], filter: float | None,
-    against: Path | None, output: Path | None, plot: Path | None, as_json: bool,
+    robot: str, motion: str | None, duration: float | None, quasi_static: bool, shaper: str | None, tol: float | None,
+    every: float, rigid: bool, formulation: str, structural: str, settings: dict[str, str],
+    filter: float | None, against: Path | None, output: Path | None, plot: Path | None, as_json: bool,
 ) -> None:  # fmt: skip
     """Forces and torques that make the actuators follow a motion, and how the bodies bend."""
     from supple.api import Robot
@@ -53,7 +55,8 @@ def inverse(
     writable(output, plot)
     with bar(f"{robot} {motion or ''}") as report:
         result = Robot(robot, settings).inverse(
-            motion, duration=duration, quasi_static=quasi_static, tol=tol, every=every, rigid=rigid, formulation=formulation,
-            structural=structural, filter=filter, against=against, output=output, progress=report,
+            motion, duration=duration, quasi_static=quasi_static, shaper=shaper, tol=tol, every=every, rigid=rigid,
+            formulation=formulation, structural=structural, filter=filter, against=against, output=output,
+            progress=report,
         )  # fmt: skip
     show(result, output, plot, as_json)

@@ -16,6 +16,7 @@ from supple.cli.motions import (
     motion_option,
     output_option,
     plot_option,
+    shaper_option,
     show,
     writable,
 )
@@ -43,6 +44,7 @@ from supple.errors import SuppleError
 @every_option
 @click.option("--controller", metavar="LAW:GAINS", help="pd, pid or computed_torque, as in 'pd:kp=1e4,kd=200,sample=1 ms,"
               "delay=0,limit=500', instead of the motion's own.")  # fmt: skip
+@shaper_option
 @click.option("--start", type=click.Choice(["equilibrium", "undeformed"]), default="equilibrium", show_default=True,
               help="Bent by its weight with the actuators held, or straight.")  # fmt: skip
 @click.option("--rigid", is_flag=True, help="The same robot without its flexibility.")
@@ -62,7 +64,8 @@ from supple.errors import SuppleError
 @json_option
 def simulate(
     robot: str, motion: str | None, duration: float | None, method: str, step: float | None, tol: float | None, rho: float,
-    cutoff: float, every: float, controller: str | None, start: str, rigid: bool, formulation: str, loops: str | None,
+    cutoff: float, every: float, controller: str | None, shaper: str | None, start: str, rigid: bool,
+    formulation: str, loops: str | None,
     structural: str,
     settings: dict[str, str], vary: dict[str, str], threads: int | None, filter: float | None,
     against: Path | None, output: Path | None, plot: Path | None, resume: bool, as_json: bool,
@@ -76,7 +79,8 @@ def simulate(
     with bar(f"{robot} {motion or ''}") as report, interrupted(output):
         result = Robot(robot, settings).simulate(
             motion, duration=duration, method=method, step=step, tol=tol, rho=rho, cutoff=cutoff, every=every,
-            controller=controller, start=start, rigid=rigid, formulation=formulation, loops=loops, structural=structural,
-            vary=vary, threads=threads, filter=filter, against=against, output=output, resume=resume, progress=report,
+            controller=controller, shaper=shaper, start=start, rigid=rigid, formulation=formulation, loops=loops,
+            structural=structural, vary=vary, threads=threads, filter=filter, against=against,
+            output=output, resume=resume, progress=report,
         )  # fmt: skip
     show(result, output, plot, as_json)
