@@ -9,12 +9,18 @@ enum {
 };
 static const int IN_SIZE[INS] = {N_Q, N_P, N_Q, N_GIVEN, N_P, N_W};
 
-SUPPLE_LOCAL void put(double *const *out, int which, long long first, const entry *from, int n, int live)
+/* n numbers of each pose to rows of a table, `step` rows apart */
+SUPPLE_LOCAL void put_apart(double *const *out, int which, long long at, long long step, const entry *from, int n, int live)
 {
     if (out[which])
         for (int lane = 0; lane < live; lane++)
             for (int k = 0; k < n; k++)
-                out[which][(first + lane) * n + k] = SUPPLE_LANE(from[k], lane);
+                out[which][(at + lane * step) * n + k] = SUPPLE_LANE(from[k], lane);
+}
+
+SUPPLE_LOCAL void put(double *const *out, int which, long long first, const entry *from, int n, int live)
+{
+    put_apart(out, which, first, 1, from, n, live);
 }
 
 SUPPLE_LOCAL void tell(entry *status, mask which, int what)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cached_property
@@ -13,7 +13,8 @@ import numpy as np
 
 from supple.backends.compiler import shared_library
 from supple.core.structure import Structure
-from supple.core.text import core_source
+from supple.core.tangents import Tangents
+from supple.core.text import core_source, tangent_source
 from supple.errors import BackendError
 from supple.model.algebra import Array
 
@@ -24,6 +25,7 @@ _OUTPUTS = (
     "status", "share", "posture", "places", "J", "straight_points", "q", "lam", "tau", "bent_places", "mu", "shapes",
     "M", "K", "D", "H", "S", "points",
 )  # fmt: skip
+_TANGENTS = ("q", "lam", "tau", "places", "bent_places", "M", "K", "D", "H", "S", "points")
 _ALIGNED = 64
 _PIECE = 64  # blocks of lanes between looks at the clock and the keyboard
 
@@ -134,10 +136,51 @@ class Compiled:
 def compiled(structure: Structure, lanes: int | None = None) -> Compiled:
     """The core of a Structure, compiled now or taken from the cache."""
     lanes = lanes_of(structure) if lanes is None else lanes
-    path = shared_library(core_source(structure), (f"-DSUPPLE_LANES={lanes}", "-O3"))
-    try:
-        library = ctypes.CDLL(str(path))
-    except OSError as problem:
-        raise BackendError(f"the compiled core cannot be loaded: {problem}; see SUPPLE_CACHE") from problem
+    library = _library(core_source(structure), lanes, "-O3")
     library.supple_core.restype = ctypes.c_longlong
     return Compiled(structure, library, lanes)
+
+
+def _library(source: str, lanes: int, effort: str) -> ctypes.CDLL:
+    path = shared_library(source, (f"-DSUPPLE_LANES={lanes}", effort))
+    try:
+        return ctypes.CDLL(str(path))
+    except OSError as problem:
+        raise BackendError(f"the compiled core cannot be loaded: {problem}; see SUPPLE_CACHE") from problem
+
+
+@dataclass(frozen=True)
+class CompiledTangents:
+    """The library of a core's derivatives."""
+
+    compiled: Compiled
+    library: ctypes.CDLL
+
+    def run(self, at: Sequence[Array], by: Sequence[Array], wanted: Collection[str]) -> tuple[dict[str, Array], Array]:
+        """Derivatives by name (n, directions, ...), and 1 where there are any.
+
+        at: postures, equilibria, reactions, parameters, loads of n poses; by: directions (n, directions, ...) of what is
+        given and of the parameters."""
+        s = self.compiled.structure
+        count, directions = by[0].shape[:2]
+        shapes = self.compiled.shapes(0) | {"q": (s.nv,)}
+        outputs = {key: np.full((count, directions, *shapes[key]), np.nan) for key in _TANGENTS if key in wanted}
+        good = np.zeros(count)
+        room = np.zeros(int(self.library.supple_tangent_workspace()) + _ALIGNED, dtype=np.uint8)
+        place = room.ctypes.data + -room.ctypes.data % _ALIGNED
+        tables = [[np.ascontiguousarray(x, dtype=float) for x in part] for part in (at, by)]
+        self.library.supple_tangents(
+            ctypes.c_longlong(count), ctypes.c_int(directions),
+            *((ctypes.c_void_p * len(part))(*(x.ctypes.data for x in part)) for part in tables),
+            (ctypes.c_void_p * len(_TANGENTS))(*(outputs[k].ctypes.data if k in outputs else None for k in _TANGENTS)),
+            ctypes.c_void_p(good.ctypes.data), ctypes.c_void_p(place),
+        )  # fmt: skip
+        return outputs, good
+
+
+def compiled_tangents(core: Compiled, functions: Tangents) -> CompiledTangents:
+    """The derivatives of a core, compiled now or taken from the cache."""
+    library = _library(tangent_source(core.structure, functions), core.lanes, "-O2")
+    library.supple_tangent_workspace.restype = ctypes.c_longlong
+    library.supple_tangents.restype = None
+    return CompiledTangents(core, library)

@@ -9,11 +9,12 @@ import numpy as np
 import numpy.typing as npt
 
 from supple.backends.interpreter import interpret
-from supple.core.compiled import Compiled, Seeds, compiled
+from supple.core.compiled import Compiled, CompiledTangents, Seeds, compiled, compiled_tangents
 from supple.core.free_parameters import free_parameters
 from supple.core.homes import Homes
 from supple.core.reaching import Reaching
 from supple.core.structure import structure
+from supple.core.tangents import tangents
 from supple.errors import PoseError
 from supple.expr.function import Function, function
 from supple.expr.node import Expr
@@ -59,6 +60,10 @@ class Prepared:
         return compiled(self.structure, self._lanes)
 
     @cached_property
+    def compiled_tangents(self) -> CompiledTangents:
+        return compiled_tangents(self.compiled, tangents(self.structure.functions, self.parameters.mechanism))
+
+    @cached_property
     def reaching(self) -> Reaching:
         return Reaching(self.model, self.chosen, self.compiled, self._placed)
 
@@ -68,7 +73,7 @@ class Prepared:
         return Homes(self.model, self.parameters, self.structure, self.compiled, self.home, own, self.assembly)
 
     @cached_property
-    def _base(self) -> Function:
+    def base(self) -> Function:
         """Values of all held coordinates at home, which may depend on parameters."""
         home = self.parameters.mechanism.home
         known = [home.get(self.model.names[i], x) for i, x in self._held.items()]
@@ -77,7 +82,7 @@ class Prepared:
 
     def held_at_home(self, inner: Array) -> Array:
         """(n, held) values of held coordinates at home, of designs."""
-        return np.broadcast_to(interpret(self._base)(p=inner)["held"], (len(inner), len(self._held))).copy()
+        return np.broadcast_to(interpret(self.base)(p=inner)["held"], (len(inner), len(self._held))).copy()
 
     def held(self, poses: Array, inner: Array) -> Array:
         """(n, held) values of held coordinates in poses (n, names) of designs."""

@@ -48,6 +48,7 @@ class Structure:
     nq: int
     nv: int
     given: tuple[int, ...]  # places in q of what a pose gives
+    chosen: tuple[int, ...]  # and in v
     active: tuple[int, ...]
     balls: tuple[tuple[int, int], ...]  # places in q and in v of spherical joints
     places: tuple[int, ...]  # of every velocity in q; -1: of a spherical joint
@@ -90,6 +91,7 @@ def structure(
         nq=mechanism.nq,
         nv=model.nv,
         given=_given(model, held),
+        chosen=tuple(held),
         active=tuple(mechanism.indices("active")),
         balls=tuple((f.q.start, f.v.start) for f in mechanism.frames if f.motion == "spherical"),
         places=_places(model),

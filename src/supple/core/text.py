@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
@@ -11,6 +13,8 @@ from supple.backends import c_source
 from supple.core.chains import chain_sizes, chain_tables, table
 from supple.core.functions import Sparse
 from supple.core.structure import Structure, Way
+from supple.core.tangents import Tangents
+from supple.expr.function import Function
 
 _LARGE = 20_000  # operations above which the compiler's time matters more than the last bit of speed
 _QUICKLY = '#if defined(__GNUC__) && !defined(__clang__)\n#pragma GCC push_options\n#pragma GCC optimize ("O1")\n#endif'
@@ -29,21 +33,36 @@ def _file(name: str) -> str:
 
 def core_source(structure: Structure) -> str:
     """The C text of a core."""
+    return _source(structure, (), {}, [])
+
+
+def tangent_source(structure: Structure, tangents: Tangents) -> str:
+    """The C text of a core and of its derivatives."""
+    own = [tangents.gaps, tangents.forces, tangents.servo, tangents.places]
+    known = matrices_of(structure)
+    matrices = {name: replace(known[name], function=f) for name, f in tangents.matrices.items()}
+    chosen = ["#define N_CHOSEN " + str(len(structure.chosen)), table("CHOSEN_V", structure.chosen), _file("tangents")]
+    return _source(structure, own, matrices, chosen)
+
+
+def _source(structure: Structure, more: Sequence[Function], tangents: Mapping[str, Sparse], last: Sequence[str]) -> str:
     f = structure.functions
-    matrices = _matrices(structure)
+    matrices = matrices_of(structure)
     bodies = [f.gaps, f.forces, f.servo, f.places, f.lengths, *(m.function for m in matrices.values())]
+    bodies += [*more, *(m.function for m in tangents.values())]
     large = sum(x.operations for x in bodies) > _LARGE
     return "\n".join([
         c_source.header(), _EXPORT, *([_QUICKLY] if large else []), *(c_source.body(x) for x in bodies),
         *([_THOROUGHLY] if large else []), *_sizes(structure), _file("lanes"), _file("workspace"), *_tables(structure),
         *(_pattern(name, m) for name, m in matrices.items()), *(_entries(name, m) for name, m in matrices.items()),
+        *(_entries(name, m, tangents=True) for name, m in tangents.items()),
         *chain_tables(structure), _file("loops"),
         _way("CLOSING", structure.closing), _way("HELD", structure.held), _way("LINEAR", structure.linear),
-        _file("pencil"), _file("closing"), _file("bounds"), _file("walk"), _file("statics"), _file("answers"),
+        _file("pencil"), _file("closing"), _file("bounds"), _file("walk"), _file("statics"), _file("answers"), *last,
     ])  # fmt: skip
 
 
-def _matrices(structure: Structure) -> dict[str, Sparse]:
+def matrices_of(structure: Structure) -> dict[str, Sparse]:
     """Pattern name -> matrix."""
     f = structure.functions
     return {
@@ -57,21 +76,24 @@ _ENTRIES = {  # pattern -> (C function, where its entries go)
     "INERTIA": ("inertia_entries", "M"), "DAMPING": ("damping_entries", "D"), "LOSS": ("loss_entries", "D"),
     "POINTS": ("point_entries", "D"),
 }  # fmt: skip
-_ARGUMENTS = {"q": "w->q", "p": "w->p", "lam": "w->lam", "w": "w->load", "direction": "w->direction"}
+_ARGUMENTS = {
+    "q": "w->q", "p": "w->p", "lam": "w->lam", "w": "w->load", "direction": "w->direction",
+    "dq": "w->dq", "dp": "w->dp", "dlam": "w->dlam",
+}  # fmt: skip
 
 
 def _sizes(structure: Structure) -> list[str]:
     f, s = structure.functions, structure
     ways = (s.closing, s.held, s.linear)
     rows, free = max(len(w.rows) for w in ways), max(len(w.independent) for w in ways)
-    matrices = _matrices(s).values()
+    matrices = matrices_of(s).values()
     sizes = {
         "N_Q": s.nq, "N_V": s.nv, "N_C": f.gaps.outputs["residual"].size, "N_P": f.servo.inputs["p"].size,
         "N_W": f.forces.inputs["w"].size, "N_GIVEN": len(s.given), "N_ACTIVE": len(s.active), "N_BALLS": len(s.balls),
         "N_ALIGNED": f.gaps.outputs["alignment"].size, "MOST_ROWS": max(1, rows), "MOST_FREE": max(1, free),
         "N_COLUMN": max(1, f.places.outputs["position"].size, *(m.function.outputs["column"].size for m in matrices)),
         "MOST_J": max(1, len(f.opening.rows), len(f.loops.rows)), "MOST_K": max(1, len(f.stiffness.rows)),
-        "MOST_M": max(1, len(f.inertia.rows)),
+        "MOST_M": max(1, len(f.inertia.rows)), "MOST_A": max(1, *(len(m.rows) for m in matrices)),
         "MOST_D": max(1, len(f.damping.rows), len(f.loss.rows), len(f.points.rows)),
         "INVERTED": int(not s.free), "FREE": int(s.free), **chain_sizes(s),
     }  # fmt: skip
@@ -97,9 +119,11 @@ def _pattern(name: str, matrix: Sparse) -> str:
     ])  # fmt: skip
 
 
-def _entries(name: str, matrix: Sparse) -> str:
-    """The C function that computes the entries of a matrix, one direction after the other."""
+def _entries(name: str, matrix: Sparse, *, tangents: bool = False) -> str:
+    """The C function that computes the entries of a matrix, or their derivatives, one direction after the other."""
     function, to = _ENTRIES[name]
+    if tangents:
+        function, to = function.replace("entries", "tangents"), "dA"
     arguments = ", ".join(_ARGUMENTS[key] for key in matrix.function.inputs)
     return "\n".join([
         f"static void {function}(Work *w)", "{", f"    for (int c = 0; c < {matrix.rounds}; c++) {{",

@@ -35,6 +35,8 @@ typedef struct {
     mask poor; /* poses for which the choice of dependent coordinates is poor */
     /* entries of matrices, and a column of them */
     entry J[MOST_J], K[MOST_K], M[MOST_M], D[MOST_D], direction[N_V + 1], column[N_COLUMN];
+    /* a direction in which all is differentiated, and derivatives of the entries of a matrix */
+    entry dq[N_V + 1], dp[N_P + 1], dlam[N_C + 1], dA[MOST_A];
     /* solved loops, and matrices on the motions that keep them closed */
     entry lu[MOST_ROWS * MOST_ROWS], S[MOST_ROWS * MOST_FREE], W[MOST_ROWS * MOST_FREE], open[(N_C + 1) * MOST_FREE];
     entry Kr[MOST_FREE * MOST_FREE], Mr[MOST_FREE * MOST_FREE], Dr[MOST_FREE * MOST_FREE];
