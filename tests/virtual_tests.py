@@ -23,10 +23,11 @@ def parsed(robot: Machine, text: str, folder: Path) -> Test:
 
 def write_responses(
     robot: Machine, test: Test, pose: str, file: Path, *, noise: float = 0.0, seed: int = 0, points: int = 241,
-    turned: Mapping[str, Any] | None = None,
+    turned: Mapping[str, Any] | None = None, like: bool = False,
 ) -> np.ndarray:  # fmt: skip
     """Writes the responses of a robot with its sensors on, in a pose of a test, with noise of a share of their mean
-    magnitude; sensors and exciter must have axes of the base. turned: sensor -> order of axes and signs."""
+    magnitude; sensors and exciter must have axes of the base. turned: sensor -> order of axes and signs; like: all channels
+    have the noise of the strongest."""
     at = test.pose(pose)
     carrying = instrumented(robot, test)
     places = list(dict.fromkeys(c.place for c in test.outputs))
@@ -47,7 +48,8 @@ def write_responses(
         order, signs = (turned or {}).get(place, (range(len(own)), (1,) * len(own)))
         values = np.array(signs)[:, None] * values[list(order)]
         for c, y in zip(own, values, strict=True):
-            size = noise * np.sqrt(np.mean(np.abs(y) ** 2) / 2)
+            strength = float(np.mean(np.abs(base) ** 2, axis=0).max()) if like else float(np.mean(np.abs(y) ** 2))
+            size = noise * np.sqrt(strength / 2)
             noisy = y + size * (rng.normal(size=points) + 1j * rng.normal(size=points))
             # nodes have directions along the axes that the test file names, so that signs stay as they are there
             functions.append(Function58(4, found.frequencies_hz, noisy, c.node, c.code, pushed.node, pushed.code, 2, False))

@@ -18,7 +18,7 @@ if TYPE_CHECKING:  # what only some calls need is loaded when they are made
     from supple.backends.interpreter import Interpreted
     from supple.backends.native import Native
     from supple.expr.passes import Stage
-    from supple.measurements import Correlation, Extracted, Identified, Rehearsed
+    from supple.measurements import Correlation, Extracted, Identified, Planned, Rehearsed
     from supple.results import Exported
     from supple.shown import (
         Bodies,
@@ -536,6 +536,32 @@ class Robot(Machine):
 
         return identify(
             self, test, free, use=use, robust=robust, count=count, profile=profile, output=output, report=report
+        )  # fmt: skip
+
+    def plan(
+        self,
+        free: str | Sequence[str],
+        *,
+        sensors: int = 8,
+        poses: int = 3,
+        test: str | Path | None = None,
+        band: tuple[float, float] | None = None,
+        noise: float = 0.02,
+        seed: int = 0,
+        output: str | Path | None = None,
+        report: Callable[[str], None] = _unheard,
+    ) -> Planned:
+        """Where to strike, where to listen and in which poses, so that a test tells the free parameters best (D-optimal).
+
+        With it comes the accuracy to expect. free: as of `identify`; sensors, poses: how many are chosen; test: a test file
+        whose sensors, exciters and poses are the candidates (default: every link, named points, random poses around home by
+        `seed`); band: frequencies in Hz (default: about ten modes); noise: of a channel, by the strongest response; output:
+        the plan as a test file."""
+        from supple.analyses.plan import plan
+
+        return plan(
+            self, free, sensors=sensors, poses=poses, test=test, band=band, noise=noise, seed=seed, output=output,
+            report=report,
         )  # fmt: skip
 
     @staticmethod

@@ -312,3 +312,46 @@ class Rehearsed:
             "factors": self.factors,
             "notices": list(self.notices),
         }
+
+
+@dataclass(frozen=True)
+class Planned:
+    """A test that tells parameters well: where to strike, where to listen, in which poses, and the accuracy to expect.
+
+    sensors, exciter, poses: as they stand in a test file; deviations: relative, of the logarithms of the labels' factors;
+    gained: what the largest deviation of a known combination and the mean of all are after each sensor and each pose."""
+
+    robot: str
+    labels: tuple[str, ...]
+    sensors: dict[str, dict[str, Any]]
+    exciter: dict[str, Any]
+    poses: dict[str, dict[str, float]]
+    deviations: Array
+    combinations: tuple[tuple[float, Array], ...]
+    known: int
+    words: tuple[str, ...]
+    by_sensors: Array  # mean logarithmic deviation after each sensor
+    by_poses: Array
+    candidates: tuple[int, int, int]  # sensors, exciters, poses
+    band: tuple[float, float] = (0.0, 0.0)
+    noise: float = 0.0
+    notices: tuple[str, ...] = ()
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain data for machines."""
+        return {
+            "robot": self.robot,
+            "sensors": self.sensors,
+            "exciter": self.exciter,
+            "poses": self.poses,
+            "expected": {n: float(s) for n, s in zip(self.labels, self.deviations, strict=True)},
+            "combinations": [{"deviation": float(s), "weights": w.tolist()} for s, w in self.combinations],
+            "known": self.known,
+            "words": list(self.words),
+            "by_sensors": self.by_sensors.tolist(),
+            "by_poses": self.by_poses.tolist(),
+            "candidates": dict(zip(("sensors", "exciters", "poses"), self.candidates, strict=True)),
+            "band_hz": list(self.band),
+            "noise": self.noise,
+            "notices": list(self.notices),
+        }

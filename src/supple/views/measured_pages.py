@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from supple.measurements import Correlation, Extracted, PoseCorrelation, Rehearsed
+from typing import Any
+
+from supple.measurements import Correlation, Extracted, Planned, PoseCorrelation, Rehearsed
 from supple.views.page import Line, Page, Sheet
 
 
@@ -67,3 +69,32 @@ def rehearsed_page(made: Rehearsed) -> Page:
         for k, (f, z) in enumerate(zip(found["frequencies_hz"], found["damping_ratios"], strict=True))
     ]
     return [Line("", strong=head), *([Sheet(("pose", "mode", "Hz", "ratio %"), rows)] if rows else [])]
+
+
+def planned_page(found: Planned) -> Page:
+    """Where to strike and listen, in which poses, and what that tells."""
+    seen, struck, stood = found.candidates
+    choice = f" of {seen} places for sensors, {struck} blows and {stood} poses, {found.band[0]:g} to {found.band[1]:g} Hz"
+    (name, blow), *_ = found.exciter.items()
+    sensors = [
+        (n, _where(place), ", ".join(place.get("directions", ())), f"{100 * mean:.3g}")
+        for (n, place), mean in zip(found.sensors.items(), found.by_sensors, strict=True)
+    ]
+    poses = [
+        (n, ", ".join(f"{k} {x:.4g}" for k, x in at.items()), f"{100 * mean:.3g}")
+        for (n, at), mean in zip(found.poses.items(), found.by_poses, strict=True)
+    ]
+    expected = [(n, f"{100 * s:.3g}") for n, s in zip(found.labels, found.deviations, strict=True)]
+    return [
+        Line(choice, strong=found.robot),
+        Line(f": strike {_where(blow)} along {blow.get('direction', 'z')}", strong=name),
+        Sheet(("about", "what", "axis", "mean +- %"), sensors, title="sensors, with the mean deviation up to each"),
+        Sheet(("pose", "what", "mean +- %"), poses, title="poses"),
+        Sheet(("parameter", "+- %"), expected, title=f"to expect, with {100 * found.noise:g} % of noise"),
+        *(Line(text) for text in found.words),
+    ]
+
+
+def _where(place: dict[str, Any]) -> str:
+    at = ", ".join(f"{x:.4g}" for x in place.get("at", ()))
+    return f"point {place['point']}" if "point" in place else f"link {place['link']}" + (f" at [{at}]" if at else "")
