@@ -17,6 +17,7 @@ from supple.motion.shapers import LAWS, ei, impulses, si, zv, zvd, zvdd
 from supple.motion.shaping import Phase, shaped
 from supple.motion.trajectory import Trajectory
 from supple.simulation.integrate import integrate
+from supple.simulation.performance import residual, settling
 from supple.simulation.simulator import simulator
 
 SLIDER = """
@@ -100,12 +101,17 @@ def test_shaping_keeps_the_path_and_its_limits() -> None:
 
 
 def run(shaper: str) -> tuple[float, float]:
-    """Largest deflection of the tip after the command, and how long the motion lasts."""
+    """Largest deflection of the tip after the command, and how long the motion lasts; the summary says the same."""
     robot = Machine.parse(SLIDER.replace("SHAPER", shaper))
     made = integrate(simulator(robot, "go"), Settings("radau", 0.0, 0.0, every=1e-3))
     s = made["position:s"]
     end = made.time[np.flatnonzero(np.abs(s - s[-1]) > 1e-9)[-1]]
-    return float(np.abs(made["point_deformation"][made.time > end]).max()), float(made.time[-1])
+    largest = float(np.abs(made["point_deformation"][made.time > end]).max())
+    told = made.summary["performance"]
+    assert told["rest_from_s"] == pytest.approx(end, abs=2e-3)
+    assert 0.5 * largest < told["residual_vibration_m"]["tip"] <= 1.001 * largest  # it swings to both sides
+    assert told["work_J"] > 0
+    return largest, float(made.time[-1])
 
 
 @pytest.mark.skipif(find_compiler() is None, reason="no C compiler")
@@ -115,6 +121,17 @@ def test_a_beam_on_a_slider_comes_to_rest() -> None:
     wrong, _ = run(", shaper: {ei: {frequencies: [20.5 Hz]}}")
     assert unshaped > 1e-4 and zero < unshaped / 100 and wrong < unshaped / 5
     assert duration == pytest.approx(0.8) and 0.8 < longer < 0.88
+
+
+def test_vibration_and_settling_of_a_known_signal() -> None:
+    t = np.linspace(0.0, 3.0, 3001)
+    ringing = 1.0 + 0.5 * np.exp(-4 * (t - 1)) * np.sin(40 * (t - 1))
+    x = np.where(t < 1.0, t, ringing)[:, None, None] * np.array([0.6, 0, 0.8])
+    swing = 0.5 * (np.exp(-4 * np.pi / 80) + np.exp(-4 * 3 * np.pi / 80)) / 2  # first two peaks, nearly
+    assert residual(t, x, 1.0)[0] == pytest.approx(swing, rel=0.01)
+    settled = settling(t, x, 1.0)
+    assert settled is not None and abs(settled - np.log(0.5 / 0.05) / 4) < np.pi / 40  # the envelope falls to 5 % of 1
+    assert settling(t, np.cos(300 * t)[:, None, None] * np.ones(3), 1.0) is None
 
 
 @pytest.mark.parametrize(

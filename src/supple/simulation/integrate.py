@@ -20,6 +20,7 @@ from supple.model.algebra import Array
 from supple.model.limits import notices
 from supple.results import Signal, Simulation
 from supple.simulation.groups import Group, Keeper, group_at_start, groups_of, switch, why_stopped
+from supple.simulation.performance import performance
 from supple.simulation.signals import observed, signals_of
 from supple.simulation.simulator import Simulator
 from supple.simulation.ways import check_method
@@ -198,6 +199,7 @@ def _simulation(simulator: Simulator, settings: Settings, groups: list[Group], w
         "worst_closure": float(np.nanmax(signals["closure"].values, initial=0.0)),
         **balance,
         "cut_off": lost,
+        "performance": performance(simulator, time, signals),
         # lines for the reader: where theory or tolerance are left
         "notices": [
             *simulator.motion.notices,

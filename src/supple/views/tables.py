@@ -193,6 +193,7 @@ def simulation_page(result: Simulation) -> Page:
         cut = s["cut_off"]
         how_much = f"up to {cut['share']:.2g} of the accelerations of the moment, at t = {cut['time_s']:.4g} s"
         made.append(Line(f"Vibrations above {cut['above_hz']:g} Hz were let die away: {how_much}"))
+    made += _performance(s.get("performance") or {})
     rows = []
     for name, signal in result.signals.items():
         finite = signal.values[np.isfinite(signal.values)]
@@ -200,6 +201,20 @@ def simulation_page(result: Simulation) -> Page:
         if finite.size:
             rows.append((name.replace("_", " "), f"{finite.min():.5g}", f"{finite.max():.5g}", unit))
     return [*made, Sheet(("signal", "least", "most", "unit"), rows), *_against(s.get("against"))]
+
+
+def _performance(told: dict[str, Any]) -> list[Line | Sheet]:
+    """What a motion leaves, how well controllers follow, and what it costs."""
+    made: list[Line | Sheet] = []
+    for point, left in told.get("residual_vibration_m", {}).items():
+        settled = told["settling_time_s"][point]
+        when = "does not settle" if settled is None else f"settled after {settled:.3g} s"
+        made.append(Line(f"{point} after the path (t = {told['rest_from_s']:.4g} s): vibration {1e6 * left:.4g} µm, {when}"))
+    for name, error in told.get("tracking_error", {}).items():
+        full = told.get("saturated_share", {}).get(name, 0.0)
+        limit = f"; at its limit {100 * full:.3g} % of the time" if full else ""
+        made.append(Line(f"{name} follows within {error['peak']:.3g} {error['unit']} (RMS {error['rms']:.3g}){limit}"))
+    return made
 
 
 def _against(told: dict[str, Any] | None) -> list[Line | Sheet]:

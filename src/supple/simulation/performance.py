@@ -1,0 +1,94 @@
+"""How well a motion was made: vibration that it leaves, when that has died away, errors of tracking, work and saturation."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from supple.model.algebra import Array
+from supple.results import Signal
+from supple.simulation.simulator import Simulator
+
+SETTLED = 0.05  # of the range of a point's deformation while the robot moves
+_STILL = 1e-9  # m or rad
+_FULL = 1.0 - 1e-9  # of a limit: a force that is cut off
+
+
+def performance(simulator: Simulator, time: Array, signals: dict[str, Signal]) -> dict[str, Any]:
+    """Numbers that judge a motion, the worst of all runs; those that do not apply are left out."""
+    made: dict[str, Any] = {}
+    tau, velocity = _by_run(simulator, signals["tau"]), _by_run(simulator, signals["velocity"])
+    power = (tau * velocity[..., simulator.model.active]).sum(axis=-1)
+    made["work_J"] = _worst(np.trapezoid(np.nan_to_num(np.maximum(power, 0.0)), time, axis=0))
+    end = _end_of_path(simulator, time)
+    if end is not None and "point_deformation" in signals and (time > end).sum() > 2:
+        deformation = _by_run(simulator, signals["point_deformation"])
+        points = list(simulator.model.mechanism.points)
+        made["rest_from_s"] = end
+        made["residual_vibration_m"] = {p: _worst(residual(time, deformation[:, :, k], end)) for k, p in enumerate(points)}
+        made["settling_time_s"] = {p: settling(time, deformation[:, :, k], end) for k, p in enumerate(points)}
+    return made | _tracking(simulator, time, signals, tau)
+
+
+def _by_run(simulator: Simulator, signal: Signal) -> Array:
+    """Values (time, run, ...), whether there is one run or many."""
+    values: Array = signal.values if len(simulator.runs) > 1 else signal.values[:, None]
+    return values
+
+
+def _worst(values: Array) -> float:
+    return float(np.nanmax(values, initial=0.0))
+
+
+def _end_of_path(simulator: Simulator, time: Array) -> float | None:
+    """When the path of the actuators has come to its last place, if it does so while the simulation goes on."""
+    if simulator.path is None or not len(time):
+        return None
+    places = simulator.path(time)[0]
+    away = np.flatnonzero(np.abs(places - places[-1]).max(axis=1, initial=0.0) > _STILL)
+    return float(time[away[-1]]) if away.size and away[-1] + 1 < len(time) else None
+
+
+def residual(time: Array, deformation: Array, end: float) -> Array:
+    """Amplitude (runs,) of a point's vibration after a time: half the diagonal of the box that holds its deformation."""
+    after = deformation[time > end]
+    made: Array = 0.5 * np.linalg.norm(np.nanmax(after, axis=0) - np.nanmin(after, axis=0), axis=-1)
+    return made
+
+
+def settling(time: Array, deformation: Array, end: float) -> float | None:
+    """How long after a time a point's deformation stays near its last place; None if it does not come there.
+
+    Near: within SETTLED of the range of its deformation until then; its last place: the mean of the last fifth."""
+    after = time > end
+    last = np.nanmean(deformation[time > end + 0.8 * (time[-1] - end)], axis=0)
+    before = deformation[~after]
+    allowed = SETTLED * np.linalg.norm(np.nanmax(before, axis=0) - np.nanmin(before, axis=0), axis=-1)
+    away = np.linalg.norm(deformation - last, axis=-1) > np.maximum(allowed, _STILL)
+    far = np.flatnonzero((away & after[:, None]).any(axis=1))
+    if not far.size:
+        return 0.0
+    return float(time[far[-1]] - end) if time[far[-1]] < end + 0.8 * (time[-1] - end) else None
+
+
+def _tracking(simulator: Simulator, time: Array, signals: dict[str, Signal], tau: Array) -> dict[str, Any]:
+    """Errors of actuators that a controller leads, and how long their forces are at a limit."""
+    control, path = simulator.motion.controller, simulator.path
+    if control is None or path is None:
+        return {}
+    position = _by_run(simulator, signals["position"])
+    names, actuators = list(simulator.model.names), [simulator.model.names[i] for i in simulator.model.active]
+    made: dict[str, Any] = {"tracking_error": {}, "saturated_share": {}}
+    for name in simulator.motion.driven("controlled"):
+        off = position[..., names.index(name)] - path(time)[0][:, None, path.names.index(name)]
+        peak, rms = _worst(np.abs(off)), _worst(np.sqrt(np.nanmean(off**2, axis=0)))
+        made["tracking_error"][name] = {"peak": peak, "rms": rms, "unit": _unit(simulator, name)}
+        if np.isfinite(limit := control.limit.get(name, np.inf)):
+            full = np.abs(tau[..., actuators.index(name)]) >= _FULL * limit
+            made["saturated_share"][name] = _worst(full.mean(axis=0))
+    return {k: x for k, x in made.items() if x}
+
+
+def _unit(simulator: Simulator, name: str) -> str:
+    return next(c.unit for c in simulator.model.mechanism.coordinates if c.name == name)
