@@ -167,7 +167,7 @@ _FINGERPRINT = "of a simulation"
 
 def checkpoint(result: Path) -> Path:
     """The folder of a checkpoint that belongs to a result."""
-    from supple.storage import Checkpoints
+    from supple.checkpoints import Checkpoints
 
     made = Checkpoints(result, _FINGERPRINT)
     made.keep(0, _STATE, 0, _SAMPLES[:12], {"note": 1})
@@ -177,8 +177,8 @@ def checkpoint(result: Path) -> Path:
 
 def resumed(path: Path, deep: bool) -> None:
     """A checkpoint with a damaged file is refused, or what it holds is what was kept."""
+    from supple.checkpoints import Checkpoints
     from supple.errors import SuppleError
-    from supple.storage import Checkpoints
 
     kept = Checkpoints(path.parent.with_name(path.parent.name.removesuffix(".part")), _FINGERPRINT).kept(0)
     if kept is None:
@@ -197,7 +197,7 @@ def part(result: Path) -> Path:
 
     made = Parts(result)
     made.keep("part", {**_PART, "problems": {3: "out of reach"}})
-    return made.folder / "part.npz"
+    return made.folder / "part.bin"
 
 
 def part_resumed(path: Path, deep: bool) -> None:

@@ -341,7 +341,7 @@ def netcdf(folder: Path) -> list[Seed]:
 def checkpoints(folder: Path) -> list[Seed]:
     """State and samples of a simulation under way, each damaged in turn."""
     made = []
-    for name in ("state-0.npz", "samples-0.f64"):
+    for name in ("state-0.bin", "samples-0.f64"):
         kept = examine.checkpoint(_folder(folder, name.partition("-")[0]) / "run.nc")
         made.append(Seed(kept / name, examine.resumed))
     return made

@@ -147,7 +147,7 @@ def _entry(chance: Random, named: Arrays, key: str) -> None:
     a = np.array(named[key])
     if a.size and a.dtype.kind in "fiu":
         a = a.astype(float) if a.dtype.kind == "f" else a
-        kinds = (0, -1, 1, 7) if a.dtype.kind != "f" else (0, -1, np.nan, np.inf, 1e300, -1e300, 1e-300, 1e6)
+        kinds = {"i": (0, -1, 1, 7), "u": (0, 1, 7)}.get(a.dtype.kind) or (0, -1, np.nan, np.inf, 1e300, -1e300, 1e-300, 1e6)
         a.flat[chance.randrange(a.size)] = chance.choice(kinds)
         named[key] = a
 

@@ -23,7 +23,7 @@ from supple.robot.bodies.reduction import Selection, Structure, reduced_basis
 from supple.robot.finite_elements import bulk_data, calculix, nodal, universal
 from supple.robot.finite_elements.files import FeFile, modal_model, read_fe
 from supple.robot.finite_elements.matrix_files import from_arrays, read_arrays, read_node_table, to_arrays, write_model
-from supple.robot.finite_elements.model import fe_body, rigid_inertia, site_marker
+from supple.robot.finite_elements.model import fe_body, rigid_inertia, site_marker, weighed
 from supple.robot.finite_elements.nodal import Attachment, NodalModel, chosen_nodes, fe_model
 from supple.robot.finite_elements.solid import solid
 
@@ -377,6 +377,11 @@ def test_nothing_is_unpickled(tmp_path: Path) -> None:
         (lambda a: {"node": a["node"][:, None]}, "node must be a list of whole numbers"),
         (lambda a: {"labels": np.full(len(a["labels"]), np.nan)}, "labels must be a list of whole numbers"),
         (lambda a: {"K_value": a["K_value"] * (1 + 0.01j)}, "K is complex"),
+        (lambda a: {"xyz": a["xyz"] * (1 + 0.01j)}, "xyz is complex"),
+        (lambda a: {"labels": a["labels"] + 2.0**60}, "labels must be a list of whole numbers"),
+        (lambda a: {"M_row": a["M_row"] + 0.5}, "M_row must be a list of whole numbers"),
+        (lambda a: {"K_value": a["K_value"] * 1e200}, "K holds an entry of .*, which no body has"),
+        (lambda a: {"xyz": a["xyz"] * 1e12}, "a place of .*, beyond what is computed with"),
         (lambda a: {"M_value": -a["M_value"]}, "negative masses"),
         (lambda a: {"modes": np.zeros((len(a["node"]), 8)), "squares": np.full(8, np.nan)}, "squares must be"),
         (lambda a: {"modes": np.zeros((len(a["node"]), 8)), "squares": np.zeros((1, 8))}, "squares must be"),
@@ -386,6 +391,29 @@ def test_arrays_that_make_no_model(change: Callable[[Any], Any], words: str) -> 
     arrays = to_arrays(bar())
     with pytest.raises(SuppleError, match=words):
         from_arrays(arrays | change(arrays), "bar.npz")
+
+
+@pytest.mark.parametrize(
+    ("along", "to", "words"),
+    [
+        ((0, 0), 2.0, r"the mass matrix weighs .* kg along x, y, z, which must agree"),
+        ((0, 0), -9.0, "gives the body no mass"),
+        ((5, 5), -2.0, r"its principal moments .* which no body has; the mass matrix is broken"),
+        ((4, 4), 9.0, r"its principal moments .* which no body has; the mass matrix is broken"),
+    ],
+)
+def test_mass_matrices_of_no_body(along: tuple[int, int], to: float, words: str) -> None:
+    """An inertia is changed by a dyad of M R, so that R^T M R changes in one entry: mass along x, or a moment."""
+    from scipy import sparse
+
+    model = fe_model(bar(), [])
+    assert weighed(model) is model
+    R = model.rigid
+    dual = R @ np.linalg.inv(R.T @ R)[:, along[0]]
+    M6 = R.T @ (model.M @ R)
+    change = (to - 1) * M6[along] * np.outer(dual, dual)
+    with pytest.raises(SuppleError, match=words):
+        weighed(replace(model, mass=sparse.csr_matrix(model.mass.toarray() + change)))
 
 
 @pytest.mark.parametrize(
@@ -408,6 +436,8 @@ def test_short_arrays_that_make_no_model(K: Any, nodes: Any, words: str) -> None
         (lambda a: {"K_ee": -a["K_ee"]}, "K_ee has negative energies"),
         (lambda a: {"I_rr": -a["I_rr"]}, "mass matrix has negative energies"),
         (lambda a: {"M_ee": a["M_ee"] + np.triu(np.ones_like(a["M_ee"]), 1)}, "M_ee is not symmetric"),
+        (lambda a: {"I_rr": a["I_rr"] + np.diag([9.0, 0, 0])}, "its principal moments .*, which no body has"),
+        (lambda a: {"Phi_d": a["Phi_d"] * 1j}, "Phi_d is complex"),
         (lambda a: {"rotations": 2 * a["rotations"]}, "no rotation matrices"),
         (lambda a: {"names": np.array(["one", "one"])}, "names must differ"),
         (lambda a: {"coordinates": np.array(["a */ b", *a["coordinates"][1:]])}, "coordinates must differ, and be made of"),

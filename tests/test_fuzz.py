@@ -16,7 +16,7 @@ FOUND = Path(__file__).parent / "data" / "found"
 KEPT = sorted(p for p in FOUND.glob("*/*") if p.suffix != ".txt")
 
 
-@pytest.mark.parametrize("name", sorted(set(FORMATS) - {"checkpoints", "parts"}))
+@pytest.mark.parametrize("name", sorted(FORMATS))
 def test_damaged_files_are_read_or_refused(name: str, tmp_path: Path) -> None:
     attack = attack_of(name, 2026, tmp_path)
     count = COUNTS.get(name, 15)

@@ -35,7 +35,7 @@ ROOMS = {
     "fmu_parts": {"errors", "expr", "robot", "formulations", "backends", "model", "simulation", "machine"},
     "generator": {"delivery", "fmu_parts", "expr", "robot", "formulations", "models", "backends", "machine"},
     "measured": {"errors", "delivery", "measurements", "expr", "robot", "motion", "backends", "model", "machine"},
-    "storage": {"errors", "results", "delivery"},
+    "storage": {"errors", "results", "delivery", "private"},
     "studies": {"errors", "results", "robot", "backends", "model", "machine", "core", "storage"},
     "analyses": {
         "errors", "results", "expr", "robot", "motion", "formulations", "backends", "model", "models", "machine",

@@ -30,6 +30,7 @@ from supple.robot.finite_elements.model import (
     rigid_inertia,
     seen_from,
     site_marker,
+    weighed,
     with_masses,
 )
 from supple.robot.finite_elements.nodal import Attachment, NodalModel, chosen_nodes, fe_model
@@ -205,7 +206,7 @@ class FlexibleBodies:
                 return self.written_body(given, *body_from(data, path.name))
         nodal = self.nodal(given, path)
         model = fe_model(nodal, [_attachment(nodal, n, a) for n, a in given.attachments.items()])
-        model = with_masses(model, [self.tied_mass(model, m) for m in given.masses])
+        model = weighed(with_masses(model, [self.tied_mass(model, m) for m in given.masses]))
         model = seen_from(model, _frame_origin(model, given.origin))
         root = _root(model, given.root, floating)
         method, selection = _reduction(given.reduction, floating)

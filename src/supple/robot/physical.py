@@ -52,5 +52,14 @@ def inertia_fault(mass: Any, centre: Sequence[Any], I: Any, given: Sequence[str]
     return None
 
 
+def matter_fault(mass: float, first_moments: Any, about_origin: Any) -> str | None:
+    """Why computed inertia is no body's; moments that are zero are those of axes that nothing turns about."""
+    if not mass > 0:
+        return None if mass == 0 else f"its mass is {mass:g} kg"
+    axes = [name for k, name in enumerate(MOMENTS) if about_origin[k, k] != 0]
+    fault = inertia_fault(mass, first_moments / mass, about_origin, axes, True)
+    return None if fault is None else fault.partition(";")[0] + ", which no body has"
+
+
 def _listed(moments: Any) -> str:
     return ("are " if len(moments) > 1 else "is ") + ", ".join(f"{x:.4g}" for x in moments) + " kg m^2"

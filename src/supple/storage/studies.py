@@ -3,23 +3,27 @@
 from __future__ import annotations
 
 import csv
+import hmac
+import io
 import json
 import re
 import shutil
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
-from zipfile import BadZipFile
 
 import numpy as np
 
 from supple.delivery import written_whole
 from supple.errors import SuppleError
+from supple.private import signature, signing_folder
 from supple.results.study import Study
 from supple.storage import write_netcdf
 
 if TYPE_CHECKING:
     import xarray
+
+_SIGNATURE = 64  # characters
 
 
 def study_dataset(study: Study) -> xarray.Dataset:
@@ -91,31 +95,43 @@ class Parts:
         self.folder = result.with_name(result.name + ".part")
 
     def keep(self, key: str, part: Mapping[str, Any]) -> None:
-        """Write a part; it is there whole or not at all."""
+        """Write a part, signed; it is there whole or not at all."""
         arrays = {k: np.asarray(x) for k, x in part.items() if k != "problems"}
         words = np.array(json.dumps({str(k): text for k, text in part["problems"].items()}))
+        stream = io.BytesIO()
+        np.savez(stream, allow_pickle=False, problems=words, **arrays)
+        content = stream.getvalue()
         try:
-            written_whole(self._file(key), lambda file: np.savez(file, allow_pickle=False, problems=words, **arrays))
+            written_whole(self._file(key), lambda file: file.write_bytes(_signed(key, content) + content))
         except SuppleError as problem:
             raise SuppleError(
                 f"{problem}; parts kept before are still there: make room and go on with --resume"
             ) from problem
 
     def kept(self, key: str) -> dict[str, Any] | None:
-        """A part, or None if it is not there or not whole."""
+        """A part, or None if it is not there, not whole, or not one of ours."""
         try:
-            with np.load(self._file(key), allow_pickle=False) as content:
-                made: dict[str, Any] = {k: content[k] for k in content.files}
-                made["problems"] = {int(k): str(text) for k, text in json.loads(str(made["problems"])).items()}
-        except (OSError, ValueError, KeyError, EOFError, AttributeError, BadZipFile):
+            found = self._file(key).read_bytes()
+        except OSError:
             return None
-        return made if {"status", "values", "regular"} <= set(made) else None
+        content = found[_SIGNATURE:]
+        if not hmac.compare_digest(found[:_SIGNATURE], _signed(key, content)):
+            return None
+        with np.load(io.BytesIO(content), allow_pickle=False) as arrays:
+            made: dict[str, Any] = {k: arrays[k] for k in arrays.files}
+        made["problems"] = {int(k): str(text) for k, text in json.loads(str(made["problems"])).items()}
+        return made
 
     def _file(self, key: str) -> Path:
-        return self.folder / f"{key}.npz"
+        return self.folder / f"{key}.bin"
 
     def there(self) -> bool:
-        return self.folder.is_dir() and any(self.folder.glob("*.npz"))
+        return self.folder.is_dir() and any(self.folder.glob("*.bin"))
 
     def remove(self) -> None:
         shutil.rmtree(self.folder, ignore_errors=True)
+
+
+def _signed(key: str, content: bytes) -> bytes:
+    """The signature of a part of this name."""
+    return str(signature(signing_folder(), b"part", key.encode(), content)).encode()

@@ -23,10 +23,11 @@ from supple.delivery import written_whole
 from supple.errors import SuppleError
 from supple.robot.bodies.record import Array, Body, Marker, Outline, Shortened, Shortening, eye, is_zero
 from supple.robot.bodies.reduced_beam import mass_with_frame
-from supple.robot.finite_elements.matrix_files import read_arrays
+from supple.robot.finite_elements.matrix_files import read_arrays, real_numbers
 from supple.robot.finite_elements.model import cleaned
 from supple.robot.finite_elements.nodal import NodalModel
 from supple.robot.finite_elements.universal import write_universal
+from supple.robot.physical import matter_fault
 
 FORMAT = "body 1"
 _NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.\-]{0,79}")
@@ -144,7 +145,7 @@ def body_from(data: Mapping[str, Array], file: str) -> tuple[Body, dict[str, Mar
         outline = _outline_from(data, n, file)
         shortened, shortening = _second_from(data, n, a, file)
         units = _texts(data, "units")
-        mass = float(data["mass"])
+        mass = float(real_numbers(data["mass"], "mass", file))
     except KeyError as error:
         raise SuppleError(f"{file}: has no array {error}") from error
     except (TypeError, ValueError) as error:
@@ -199,13 +200,16 @@ def _numbers_fault(body: Body, rotations: Array) -> str | None:
         size[size == 0] = 1.0
         if len(A) and np.linalg.eigvalsh(A / np.outer(size, size)).min() < -1e-6:
             return f"{name} has negative energies"
+    fault = matter_fault(body.mass, body.MS_r.astype(float), body.I_rr.astype(float))
+    if fault is not None:
+        return fault
     if np.abs(rotations @ rotations.transpose(0, 2, 1) - np.eye(3)).max(initial=0.0) > 1e-6:
         return "rotations are no rotation matrices"
     return None
 
 
 def _numbers(data: Mapping[str, Array], name: str, shape: tuple[int, ...], file: str) -> Array:
-    given = np.asarray(data[name], dtype=float)
+    given = real_numbers(data[name], name, file)
     if given.shape != shape or not np.isfinite(given).all():
         text = " x ".join(str(k) for k in shape)
         raise SuppleError(f"{file}: {name} must be {text} finite numbers")

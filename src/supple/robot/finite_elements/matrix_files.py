@@ -49,9 +49,9 @@ def from_arrays(data: Mapping[str, Array], file: str) -> NodalModel:
     try:
         if "labels" in data:
             labels, node, component = (_whole(data, name, file) for name in ("labels", "node", "component"))
-            xyz = np.asarray(data["xyz"], dtype=float)
+            xyz = real_numbers(data["xyz"], "xyz", file)
         else:
-            labels, xyz = _nodes(np.asarray(data["nodes"], dtype=float), file)
+            labels, xyz = _nodes(real_numbers(data["nodes"], "nodes", file), file)
             size = _size(data, file)
             per, left = divmod(size, len(xyz))
             if left or per not in (3, 6):
@@ -63,7 +63,7 @@ def from_arrays(data: Mapping[str, Array], file: str) -> NodalModel:
             raise SuppleError(f"{file}: node and component must name a node and one of its six motions per coordinate")
         n = len(node)
         if "modes" in data:
-            modes, squares = np.asarray(data["modes"], dtype=float), np.asarray(data["squares"], dtype=float)
+            modes, squares = (real_numbers(data[name], name, file) for name in ("modes", "squares"))
             if squares.ndim != 1 or not np.isfinite(squares).all():
                 raise SuppleError(f"{file}: squares must be a list of finite numbers")
             if modes.shape != (n, len(squares)) or not np.isfinite(modes).all():
@@ -79,10 +79,14 @@ def from_arrays(data: Mapping[str, Array], file: str) -> NodalModel:
 
 def _whole(data: Mapping[str, Array], name: str, file: str) -> Array:
     """A list of whole numbers."""
-    given = np.asarray(data[name], dtype=float)
-    if given.ndim != 1 or not np.isfinite(given).all() or (given != np.round(given)).any():
+    given: Array = real_numbers(data[name], name, file)
+    if given.ndim != 1 or not _are_whole(given):
         raise SuppleError(f"{file}: {name} must be a list of whole numbers")
     return given.astype(int)
+
+
+def _are_whole(given: Array) -> bool:
+    return bool((np.abs(given) < 2.0**53).all() and (given == np.round(given)).all())
 
 
 def _between(given: Array, least: int, most: int) -> bool:
@@ -95,7 +99,7 @@ def _size(data: Mapping[str, Array], file: str) -> int:
             raise SuppleError(f"{file}: K must be a square matrix")
         return int(data["K"].shape[0])
     if "K_row" in data:
-        return int(np.asarray(data["K_row"]).max()) + 1
+        return int(_whole(data, "K_row", file).max(initial=0)) + 1
     raise KeyError("K")
 
 
@@ -103,14 +107,16 @@ def _nodes(given: Array, file: str) -> tuple[Array, Array]:
     if given.ndim != 2 or given.shape[1] not in (3, 4) or not len(given):
         raise SuppleError(f"{file}: nodes must have three columns (x, y, z), or four with the node's number first")
     if given.shape[1] == 4:
+        if not _are_whole(given[:, 0]):
+            raise SuppleError(f"{file}: the first of four columns of nodes must be their numbers")
         return given[:, 0].astype(int), given[:, 1:]
     return np.arange(1, len(given) + 1), given
 
 
 def _matrix(data: Mapping[str, Array], name: str, n: int, file: str) -> Matrix:
     if f"{name}_row" in data:
-        rows, columns = (np.asarray(data[f"{name}_{k}"]).astype(int) for k in ("row", "column"))
-        values = _real(data[f"{name}_value"], name, file)
+        rows, columns = (_whole(data, f"{name}_{k}", file) for k in ("row", "column"))
+        values = real_numbers(data[f"{name}_value"], name, file)
         if len(rows) and (min(rows.min(), columns.min()) < 0 or max(rows.max(), columns.max()) >= n):
             raise SuppleError(f"{file}: {name} has an entry outside {n} x {n}")
         made: Matrix = sparse.csr_matrix((values, (rows, columns)), (n, n))
@@ -118,14 +124,14 @@ def _matrix(data: Mapping[str, Array], name: str, n: int, file: str) -> Matrix:
     A: Any = data[name]
     if sparse.issparse(A) and hasattr(A, "check_format"):
         A.check_format(full_check=True)  # indices of a broken file would be followed out of memory
-    made = _real(A, name, file).tocsr() if sparse.issparse(A) else sparse.csr_matrix(_real(A, name, file))
+    made = real_numbers(A, name, file).tocsr() if sparse.issparse(A) else sparse.csr_matrix(real_numbers(A, name, file))
     return made
 
 
-def _real(A: Any, name: str, file: str) -> Any:
+def real_numbers(A: Any, name: str, file: str) -> Any:
     """A as real numbers; complex ones are a damped model's, whose imaginary part may not get lost unsaid."""
     if np.iscomplexobj(A):
-        raise SuppleError(f"{file}: {name} is complex; give a real matrix, and damping by damping:")
+        raise SuppleError(f"{file}: {name} is complex; give real numbers, and damping by damping:")
     return A if sparse.issparse(A) else np.asarray(A, dtype=float)
 
 
@@ -173,6 +179,8 @@ def read_node_table(path: Path) -> Array:
             if not rows and number == 1:
                 continue  # a heading
             raise SuppleError(f"{path.name}:{number}: is no row of numbers") from error
+        if not np.isfinite(rows[-1]).all():
+            raise SuppleError(f"{path.name}:{number}: a number is not finite")
         if len(rows[-1]) != len(rows[0]):
             raise SuppleError(f"{path.name}:{number}: has {len(rows[-1])} numbers where the rows before have {len(rows[0])}")
     if not rows:

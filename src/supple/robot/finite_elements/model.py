@@ -19,13 +19,16 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from supple.errors import SuppleError
 from supple.robot.bodies.record import Array, Body, Marker, Outline, eye, zeros
 from supple.robot.finite_elements.modes import elastic_modes
+from supple.robot.physical import matter_fault
 from supple.robot.sparse import Matrix
 
 _SHAPE_DIGITS = 9  # of shapes at attachments: equal by symmetry, whatever the mesh
 _DUST = 1e-9  # entries below this part of what they could be are rounding
 _PAIRS = 1e-7  # the same for products of two shapes, each with an eigensolver's rounding
+_ISOTROPIC = 0.01  # of the mass: so far apart may be those of three directions, of modes of few digits
 _ALIKE = 2e-6  # so far apart may be squares of frequencies that are equal but for the mesh
 
 
@@ -93,6 +96,22 @@ def rigid_inertia(model: FeModel) -> dict[str, Any]:
         "MS_r": cleaned(MS, mass * size),
         "I_rr": cleaned((M6[3:, 3:] + M6[3:, 3:].T) / 2, mass * size**2),
     }
+
+
+def weighed(model: FeModel) -> FeModel:
+    """The model, if its mass matrix gives rigid motions the inertia of a body."""
+    M6 = model.rigid.T @ (model.M @ model.rigid)
+    masses = np.diag(M6)[:3]
+    if not (np.isfinite(M6).all() and masses.min() > 0):
+        raise SuppleError("the mass matrix gives the body no mass; check its sign, order and units")
+    if np.ptp(masses) > _ISOTROPIC * masses.max():
+        text = ", ".join(f"{m:.4g}" for m in masses)
+        raise SuppleError(f"the mass matrix weighs {text} kg along x, y, z, which must agree; it is broken or out of order")
+    made = rigid_inertia(model)
+    fault = matter_fault(made["mass"], made["MS_r"].astype(float), made["I_rr"].astype(float))
+    if fault is not None:
+        raise SuppleError(f"{fault}; the mass matrix is broken, or in another order or unit than the nodes")
+    return model
 
 
 def shape_integrals(model: FeModel, V: Array) -> dict[str, Any]:

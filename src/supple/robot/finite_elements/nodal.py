@@ -14,6 +14,7 @@ from supple.robot.bodies.record import Array
 from supple.robot.finite_elements.model import FeModel, Site, StressStiffness, hat_rows, turning_forces
 from supple.robot.sparse import Matrix
 
+_LARGEST, _FURTHEST = 1e30, 1e9  # entries of matrices, modes, squares of frequencies; places of nodes
 MOST_COORDINATES = 300_000  # coordinates of a model that is read
 _MASSES = 1000  # nodes that get a fitted mass; the rigid and modal masses, which are known, do not depend on it
 
@@ -106,6 +107,8 @@ def check_model(model: NodalModel, file: str) -> NodalModel:
         size = np.abs(data).max(initial=0.0)
         if size == 0:
             raise SuppleError(f"{file}: {name} is all zero")
+        if size > _LARGEST:
+            raise SuppleError(f"{file}: {name} holds an entry of {size:.3g}, which no body has")
         skew: Any = A - A.T
         if np.abs(skew).max() > 1e-6 * size:
             raise SuppleError(f"{file}: {name} is not symmetric; if only one triangle is stored, mark it symmetric")
@@ -113,6 +116,10 @@ def check_model(model: NodalModel, file: str) -> NodalModel:
         raise SuppleError(f"{file}: M has negative masses on its diagonal; check its sign and order")
     if not np.isfinite(model.xyz).all():
         raise SuppleError(f"{file}: a node's place is no finite number")
+    limits = (("a place", model.xyz, _FURTHEST), ("modes", model.modes, _LARGEST), ("squares", model.squares, _LARGEST))
+    for name, values, most in limits:
+        if values is not None and np.abs(values).max(initial=0.0) > most:
+            raise SuppleError(f"{file}: {name} of {np.abs(values).max():.3g}, beyond what is computed with; check units")
     if len(np.unique(model.labels)) != len(model.labels):
         raise SuppleError(f"{file}: two nodes have the same number")
     return model
