@@ -48,6 +48,19 @@ def coordinate_values(model: Model, q: Array) -> Array:
     return made
 
 
+def postures_of(model: Model, x: Array) -> Array:
+    """The postures q (..., nq) with these `coordinate_values` (..., nv)."""
+    flat = x.reshape(-1, x.shape[-1])
+    q = np.zeros((len(flat), model.mechanism.nq))
+    for frame in model.mechanism.frames:
+        if frame.motion == "spherical":
+            q[:, frame.q] = _turned(np.tile([1.0, 0.0, 0.0, 0.0], (len(flat), 1)), flat[:, frame.v])
+        else:
+            q[:, frame.q] = flat[:, frame.v]
+        q[:, frame.e] = flat[:, frame.ev]
+    return q.reshape(*x.shape[:-1], -1)
+
+
 def _rotation_vectors(p: Array) -> Array:
     p = np.where(p[..., :1] < 0, -p, p)
     size = np.linalg.norm(p[..., 1:], axis=-1, keepdims=True)
@@ -57,7 +70,7 @@ def _rotation_vectors(p: Array) -> Array:
 
 def energies(model: Model, q: Array, v: Array) -> dict[str, Array]:
     """Kinetic (motors included), elastic and gravity energy, and the power lost."""
-    found = _blocks(lambda **x: model.call("energy", **x), q=q, v=v)
+    found = in_blocks(lambda **x: model.call("energy", **x), q=q, v=v)
     kinetic = found["kinetic"].sum(axis=-1) + found["motors"]
     return {
         "kinetic": kinetic,
@@ -78,7 +91,7 @@ def actuator_forces(model: Model, q: Array, v: Array, a: Array, w: Array | None,
     if not given:
         return made
     loads = {} if w is None else {"w": w}
-    f = _blocks(lambda **x: _forces(model, **x), q=q, v=v, a=a, **loads)["f"]
+    f = in_blocks(lambda **x: _forces(model, **x), q=q, v=v, a=a, **loads)["f"]
     follow = mechanism.indices("passive", "platform")
     columns = np.eye(model.nv)[[*follow, *given]]
     for start in range(0, len(q), _BLOCK):
@@ -106,13 +119,13 @@ def closure_error(model: Model, q: Array) -> Array:
     """The largest opening of any loop (m or rad)."""
     if not model.mechanism.closures:
         return np.zeros(q.shape[:-1])
-    made: Array = np.abs(_blocks(lambda **x: model.call("closure", **x), q=q)["residual"]).max(axis=-1)
+    made: Array = np.abs(in_blocks(lambda **x: model.call("closure", **x), q=q)["residual"]).max(axis=-1)
     return made
 
 
 def points(model: Model, q: Array, v: Array, a: Array) -> dict[str, Array]:
     """Position, velocity and acceleration of the named points."""
-    found = _blocks(lambda **x: model.call("points", **x), q=q, v=v, a=a)
+    found = in_blocks(lambda **x: model.call("points", **x), q=q, v=v, a=a)
     return {key: found[key] for key in ("position", "velocity", "acceleration")}
 
 
@@ -187,10 +200,10 @@ def positions_of(model: Model, q: Array) -> Array:
     kin = Kinematics(model.mechanism, state(model.mechanism))
     made = [kin.pose(anchor)[1] for anchor in attachments(model).values()]
     f = interpret(function("attachments", {"q": kin.state.q}, {"position": made}))
-    return _blocks(f, q=q)["position"]
+    return in_blocks(f, q=q)["position"]
 
 
-def _blocks(evaluate: Any, **inputs: Array) -> dict[str, Array]:
+def in_blocks(evaluate: Any, **inputs: Array) -> dict[str, Array]:
     """A batch evaluated piece by piece, so that memory stays small."""
     first = next(iter(inputs.values()))
     lead = first.shape[:-1]

@@ -81,6 +81,7 @@ class _Assembly:
             platform=self.platform,
             orientation=self.orientation,
             normal=direction(PLANES[robot.plane][2]),
+            pieces=skeleton.pieces,
         )
 
     def guarded(self, entry: Entry, make: Callable[[Entry], T]) -> T | None:

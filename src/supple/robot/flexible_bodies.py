@@ -53,6 +53,7 @@ class Shape:
     surface: bool  # whether it can be touched anywhere, not at its attachments only
     markers: Mapping[str, Marker] = field(default_factory=dict)
     second: SecondOrder | None = None  # what is known of displacements of second order
+    thickness: float = 0.0  # of a plate
 
     def place(self, p: Array, on: str | None) -> tuple[Marker, Array]:
         """The marker that carries the place p of the body's frame (or p off the attachment `on`), and the arm to it."""
@@ -170,7 +171,7 @@ class FlexibleBodies:
         body, shape = self.reduced(model, root, ends, method, selection, surface=True, stiffening=given.stiffening)
         if body.reduced is not None:
             body = replace(body, reduced=replace(body.reduced, meshes=made.meshes, extrapolated=made.extrapolated))
-        return body, shape
+        return body, replace(shape, thickness=_number(given.thickness, "the thickness"))
 
     def plate_spec(self, given: Plate, floating: bool) -> PlateSpec:
         made, centroid, graded = plate_mesh(given, _number, self.path)

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from supple.robot.bodies.record import Array, Body, Marker
+from supple.robot.link_bodies import Piece
 
 Kind = Literal["active", "passive", "elastic", "platform"]
 JointMotion = Literal["fixed", "revolute", "prismatic", "spherical"]
@@ -107,6 +108,7 @@ class Mechanism:
     platform: int | None  # the platform's frame
     orientation: Array | None  # platform's assembled orientation as a quaternion
     normal: Array  # of a planar robot's plane, in the base
+    pieces: dict[int, Piece]  # of frames that carry a beam, a plate or finite elements: what these are made of
 
     @property
     def nv(self) -> int:

@@ -44,6 +44,7 @@ class Skeleton:
         self.placed: dict[str, int] = {}  # link -> its frame
         self.beams: dict[str, list[tuple[int, Piece]]] = {}  # beam links -> frame and piece of each stretch
         self.shapes: dict[str, Shape] = {}  # links with a finite-element body
+        self.pieces: dict[int, Piece] = {}  # of frames, what their bodies are made of
         self.normals: list[Array] = []  # of the plane, in each frame
 
     # Frames ------------------------------------------------------------------------------------------------
@@ -125,6 +126,7 @@ class Skeleton:
         self.placed[entry.name] = frame
         if pieces[0].shape is not None:
             self.shapes[entry.name] = pieces[0].shape
+            self.pieces[frame] = pieces[0]
         if pieces[0].beam is None:
             return
         listed = [(frame, pieces[0])]
@@ -134,6 +136,7 @@ class Skeleton:
             frame = self.add_frame(f"{entry.name}#{number}", anchor, entry, body=piece.body, role="segment")
             listed.append((frame, piece))
         self.beams[entry.name] = listed
+        self.pieces |= dict(listed)
 
     def add_spring(
         self,

@@ -22,6 +22,7 @@ class CrossSection:
     J: Any
     ky: Any  # shear factor of the x-y plane
     kz: Any
+    form: tuple[str, tuple[Any, ...]] = ("", ())  # rectangle, circle, tube or box with its sizes; nothing: not known
 
     @property
     def polar(self) -> Any:
@@ -33,12 +34,13 @@ def cross_section(spec: Section, nu: Any) -> CrossSection:
     if spec.rectangle is not None:
         y, z = spec.rectangle.y, spec.rectangle.z
         k = 10 * (1 + nu) / (12 + 11 * nu)
-        return CrossSection(y * z, y * z**3 / 12, z * y**3 / 12, rectangle_torsion(y, z), k, k)
+        form = ("rectangle", (y, z))
+        return CrossSection(y * z, y * z**3 / 12, z * y**3 / 12, rectangle_torsion(y, z), k, k, form)
     if spec.circle is not None:
         d = spec.circle.diameter
         inertia = PI / 64 * d**4
         k = 6 * (1 + nu) / (7 + 6 * nu)
-        return CrossSection(PI / 4 * d**2, inertia, inertia, 2 * inertia, k, k)
+        return CrossSection(PI / 4 * d**2, inertia, inertia, 2 * inertia, k, k, ("circle", (d,)))
     if spec.tube is not None:
         return _tube(spec.tube.diameter, spec.tube.wall, nu)
     if spec.box is not None:
@@ -54,7 +56,7 @@ def _tube(d: Any, wall: Any, nu: Any) -> CrossSection:
     inertia = PI / 64 * (d**4 - inner**4)
     m2 = (inner / d) ** 2
     k = 6 * (1 + nu) * (1 + m2) ** 2 / ((7 + 6 * nu) * (1 + m2) ** 2 + (20 + 12 * nu) * m2)
-    return CrossSection(PI / 4 * (d**2 - inner**2), inertia, inertia, 2 * inertia, k, k)
+    return CrossSection(PI / 4 * (d**2 - inner**2), inertia, inertia, 2 * inertia, k, k, ("tube", (d, wall)))
 
 
 def _box(y: Any, z: Any, wall: Any) -> CrossSection:
@@ -65,7 +67,7 @@ def _box(y: Any, z: Any, wall: Any) -> CrossSection:
     J = 2 * wall * (mid_y * mid_z) ** 2 / (mid_y + mid_z)
     return CrossSection(
         area, (y * z**3 - inner_y * inner_z**3) / 12, (z * y**3 - inner_z * inner_y**3) / 12, J,
-        2 * wall * y / area, 2 * wall * z / area,
+        2 * wall * y / area, 2 * wall * z / area, ("box", (y, z, wall)),
     )  # fmt: skip
 
 

@@ -47,6 +47,15 @@ class Site:
 
 
 @dataclass(frozen=True)
+class Skin:
+    """The surface of a solid: some of its nodes (P x 3), their displacements as rows over z (3P x m), triangles of them."""
+
+    points: Array
+    rows: Matrix
+    triangles: Array
+
+
+@dataclass(frozen=True)
 class FeModel:
     """A body before it is reduced; everything in the body's frame and SI units."""
 
@@ -62,6 +71,7 @@ class FeModel:
     breaks: tuple[int, ...] = ()  # points of the outline at which a new line begins
     known_mass: Matrix | None = None  # of z, where it is known better than by the mass of u
     stress: StressStiffness | None = None
+    skin: Skin | None = None  # where the mesh is known
     stretching: Callable[[], FeModel] | None = None  # the same body able to stretch, if this one is not; its stress is ours
 
     @cached_property
@@ -196,7 +206,8 @@ def seen_from(model: FeModel, origin: Array) -> FeModel:
     # turning about the new origin is turning about the old one and moving it back
     rigid = model.rigid @ hat_rows(-origin)
     sites = tuple(replace(s, position=s.position - origin) for s in model.sites)
-    return replace(model, rigid=rigid, sites=sites, outline=model.outline - origin)
+    skin = None if model.skin is None else replace(model.skin, points=model.skin.points - origin)
+    return replace(model, rigid=rigid, sites=sites, outline=model.outline - origin, skin=skin)
 
 
 def with_masses(model: FeModel, masses: Sequence[tuple[Site, float, Array]]) -> FeModel:

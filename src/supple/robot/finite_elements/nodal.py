@@ -11,7 +11,7 @@ from scipy import sparse
 
 from supple.errors import SuppleError
 from supple.robot.bodies.record import Array
-from supple.robot.finite_elements.model import FeModel, Site, StressStiffness, hat_rows, turning_forces
+from supple.robot.finite_elements.model import FeModel, Site, Skin, StressStiffness, hat_rows, turning_forces
 from supple.robot.sparse import Matrix
 
 _LARGEST, _FURTHEST = 1e30, 1e9  # entries of matrices, modes, squares of frequencies; places of nodes
@@ -33,6 +33,7 @@ class NodalModel:
     K: Matrix | None
     modes: Array | None = None
     squares: Array | None = None  # of the circular frequencies of the modes
+    faces: Array | None = None  # triangles of nodes on the surface of a mesh, seen from outside
     stress: Callable[[Array, Array], Array] | None = None  # stress stiffness of fields u (n x L) on others (n x N)
 
     def rigid(self) -> Array:
@@ -157,6 +158,7 @@ def fe_model(model: NodalModel, attachments: Sequence[Attachment]) -> FeModel:
     return FeModel(
         mass, sparse.csr_matrix(T.T @ sparse.csr_matrix(model.K) @ T), T, z_rigid, model.spin(), sites, points,
         sparse.csr_matrix(drawn @ T), stress=_tied_stress(model, T, [a for a in attachments if a.rigid], sites),
+        skin=_skin(model, T),
     )  # fmt: skip
 
 
@@ -254,14 +256,27 @@ def _drawn(model: NodalModel, most: int = 400) -> tuple[Array, Matrix]:
     step = max(1, len(moving) // most)
     chosen = moving[::step]
     order = chosen[np.lexsort(model.xyz[chosen].T[::-1].round(9))]
-    place = {int(a): k for k, a in enumerate(order)}
+    return model.xyz[order], _moves(model, order)
+
+
+def _skin(model: NodalModel, T: Matrix) -> Skin | None:
+    """The surface of a mesh, over the coordinates z."""
+    if model.faces is None:
+        return None
+    nodes, triangles = np.unique(model.faces, return_inverse=True)
+    return Skin(model.xyz[nodes], sparse.csr_matrix(_moves(model, nodes) @ T), triangles.reshape(-1, 3))
+
+
+def _moves(model: NodalModel, nodes: Array) -> Matrix:
+    """Displacements of nodes as rows over the coordinates."""
+    place = {int(a): k for k, a in enumerate(nodes)}
     rows, columns = [], []
     for i, (a, c) in enumerate(zip(model.node, model.component, strict=True)):
         if c < 3 and int(a) in place:
             rows.append(3 * place[int(a)] + int(c))
             columns.append(i)
-    made = sparse.csr_matrix((np.ones(len(rows)), (rows, columns)), (3 * len(order), len(model.node)))
-    return model.xyz[order], made
+    made: Matrix = sparse.csr_matrix((np.ones(len(rows)), (rows, columns)), (3 * len(nodes), len(model.node)))
+    return made
 
 
 # Modes without matrices -------------------------------------------------------------------------------------------------

@@ -73,8 +73,36 @@ def solid(points: Array, cells: Array, E: float, nu: float, rho: float, numbers:
     labels = _labels(xyz, points, used if numbers is None else np.asarray(numbers)[used])
     return NodalModel(
         labels, xyz, np.tile(np.arange(N), 3), np.repeat(np.arange(3), N),
-        sparse.block_diag([m, m, m], format="csr"), sparse.csr_matrix(sparse.bmat(blocks)), stress=stress,
+        sparse.block_diag([m, m, m], format="csr"), sparse.csr_matrix(sparse.bmat(blocks)),
+        faces=_faces(basis), stress=stress,
     )  # fmt: skip
+
+
+def _faces(basis: Any) -> Array:
+    """The surface of a mesh as triangles of its corners, seen from outside."""
+    mesh = basis.mesh
+    facets = mesh.boundary_facets()
+    corners = basis.nodal_dofs[0, mesh.facets[:, facets]].T  # F x 3 or 4
+    places = basis.doflocs.T
+    if corners.shape[1] == 4:
+        corners = _around(corners, places)
+        corners = np.vstack([corners[:, [0, 1, 2]], corners[:, [0, 2, 3]]])
+        facets = np.tile(facets, 2)
+    inside = mesh.p[:, mesh.t[:, mesh.f2t[0, facets]]].mean(axis=1).T
+    a, b, c = (places[corners[:, k]] for k in range(3))
+    inward = np.einsum("ij,ij->i", np.cross(b - a, c - a), a - inside) < 0
+    corners[inward] = corners[inward][:, ::-1]
+    return corners
+
+
+def _around(quads: Array, places: Array) -> Array:
+    """Corners of quadrangles in an order that goes round: the opposite of the first is the third."""
+    found = quads.copy()
+    mirror = 2 * places[quads].mean(axis=1) - places[quads[:, 0]]
+    opposite = 1 + np.argmin(np.linalg.norm(places[quads[:, 1:]] - mirror[:, None], axis=2), axis=1)
+    rows = np.arange(len(quads))
+    found[rows, opposite], found[:, 2] = quads[:, 2], quads[rows, opposite]
+    return found
 
 
 def _elements(fem: Any, points: Array, cells: Array) -> tuple[Any, Any, int]:

@@ -1,0 +1,60 @@
+"""A robot as it looks: its parts, at rest, in its modes, through a motion."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from supple.errors import PoseError
+from supple.machine import Machine
+from supple.model.algebra import Array
+from supple.model.equilibrium import equilibrium
+from supple.model.limits import notices
+from supple.model.model import Model
+from supple.model.observe import postures_of
+from supple.model.ports import wrenches_of
+from supple.model.posture import posture
+from supple.results import Modes, Simulation
+from supple.results.scene import Scene
+from supple.robot.written import Written, pose_of
+from supple.scene.motions import motion_postures, scene_motion
+from supple.scene.scene import scene_at, scene_modes
+
+
+def show(
+    robot: Machine,
+    modes: Modes | None = None,
+    run: Simulation | None = None,
+    at: Mapping[str, Written] | None = None,
+    *,
+    loads: Mapping[str, Any] | None = None,
+    assembly: str | None = None,
+) -> Scene:
+    """The Scene of a robot at rest, of the modes about its rest, and of a simulated motion; options as of `api.Robot.show`."""
+    model = robot.model()
+    if modes is None:
+        q, said = _rest(model, robot, at, loads or {}, assembly)
+    else:
+        q, said = postures_of(model, np.array([modes.pose[n] for n in model.names])), modes.notices
+    rows, along = (None, None) if run is None else motion_postures(model, run)
+    scene = scene_at(model, q, said, along)
+    if modes is not None:
+        scene = replace(scene, modes=scene_modes(model, q, modes))
+    if run is not None and rows is not None and along is not None:
+        scene = replace(scene, motion=scene_motion(model, run, rows, along))
+    return scene
+
+
+def _rest(
+    model: Model, robot: Machine, at: Mapping[str, Written] | None, loads: Mapping[str, Any], assembly: str | None
+) -> tuple[Array, tuple[str, ...]]:  # fmt: skip
+    """The robot at rest under its weight and loads; as it is assembled where nothing holds it."""
+    q = posture(model, pose_of(model.mechanism, at), assembly)
+    try:
+        rest = equilibrium(model, q, w=wrenches_of(model, loads))
+    except PoseError as reason:
+        return q, (f"drawn undeformed: {reason}",)
+    return rest.q, notices(model, rest.q)

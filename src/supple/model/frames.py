@@ -1,0 +1,43 @@
+"""Where the frames of a robot are, and how small motions move them."""
+
+from __future__ import annotations
+
+from weakref import WeakKeyDictionary
+
+import numpy as np
+
+from supple.backends.interpreter import interpret
+from supple.expr.derivative import directional
+from supple.expr.function import Function, function, symbols
+from supple.formulations.tree.kinematics import Kinematics, state
+from supple.formulations.tree.observed import displacement
+from supple.model.algebra import Array, one_thread
+from supple.model.model import Model
+from supple.model.observe import in_blocks
+
+_KNOWN: WeakKeyDictionary[Model, Function] = WeakKeyDictionary()
+
+
+def _poses(model: Model) -> Function:
+    if model not in _KNOWN:
+        kin = Kinematics(model.mechanism, state(model.mechanism))
+        R, p = (np.array([world[k] for world in kin.world], dtype=object) for k in range(2))
+        _KNOWN[model] = function("frames", {"q": kin.state.q}, {"rotation": R, "position": p})
+    return _KNOWN[model]
+
+
+@one_thread
+def frame_poses(model: Model, q: Array) -> tuple[Array, Array]:
+    """Rotations (..., F, 3, 3) and positions (..., F, 3) of all frames in the base, at postures q (..., nq)."""
+    found = in_blocks(interpret(_poses(model)), q=q)
+    return found["rotation"], found["position"]
+
+
+@one_thread
+def frame_moves(model: Model, q: Array, shapes: Array) -> tuple[Array, Array]:
+    """Rates of the same (n, F, 3, 3) and (n, F, 3) along generalised velocities (n, nv), at one posture."""
+    poses, direction = _poses(model), symbols("direction", model.nv)
+    along = {"q": displacement(model.mechanism, poses.inputs["q"], direction)}
+    moves = interpret(directional(poses, along, direction, "frame_moves"))
+    found = in_blocks(moves, q=np.broadcast_to(q, (len(shapes), len(q))), direction=shapes)
+    return found["rotation"], found["position"]

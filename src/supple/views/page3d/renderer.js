@@ -1,0 +1,306 @@
+// Drawing by WebGL 2: lit surfaces on sections, their edges and shadows, a floor, and wide lines.
+
+const SECTIONS_A_ROW = 256;
+const ON_SECTIONS = `
+uniform highp sampler2D sections;
+vec4 row(float section, int k) {
+  int s = int(section + 0.5);
+  return texelFetch(sections, ivec2((s % ${SECTIONS_A_ROW}) * 3 + k, s / ${SECTIONS_A_ROW}), 0);
+}
+vec3 placed(float s, vec3 o) {
+  return vec3(dot(row(s, 0), vec4(o, 1.0)), dot(row(s, 1), vec4(o, 1.0)), dot(row(s, 2), vec4(o, 1.0)));
+}`;
+const SURFACE_VERTEX = `#version 300 es
+precision highp float;
+layout(location = 0) in vec3 offset;
+layout(location = 1) in vec3 normal;
+layout(location = 2) in float section;
+layout(location = 3) in vec4 tint;
+layout(location = 4) in float value;
+uniform mat4 camera;
+uniform vec3 up, sun;
+uniform float floor_height, flattened;
+out vec3 place, facing;
+out vec4 colour;
+out float level;
+${ON_SECTIONS}
+void main() {
+  place = placed(section, offset);
+  if (flattened > 0.5) place -= sun * ((dot(place, up) - floor_height) / dot(sun, up));
+  facing = vec3(dot(row(section, 0).xyz, normal), dot(row(section, 1).xyz, normal), dot(row(section, 2).xyz, normal));
+  colour = tint;
+  level = value;
+  gl_Position = camera * vec4(place, 1.0);
+}`;
+const PALETTE = [[0.16, 0.24, 0.52], [0.13, 0.52, 0.66], [0.37, 0.73, 0.5], [0.96, 0.83, 0.33], [0.93, 0.49, 0.2], [0.72, 0.13, 0.19]];
+const SURFACE_FRAGMENT = `#version 300 es
+precision highp float;
+in vec3 place, facing;
+in vec4 colour;
+in float level;
+uniform vec3 eye, sun, up;
+uniform float mapped, flat_alpha;
+uniform vec3 palette[6];
+uniform vec4 ink;
+out vec4 shown;
+void main() {
+  if (flat_alpha > 0.0) { shown = vec4(ink.rgb * flat_alpha, flat_alpha); return; }
+  vec3 n = normalize(facing), to_eye = normalize(eye - place);
+  if (dot(n, to_eye) < 0.0) n = -n;
+  vec3 base = colour.rgb;
+  if (mapped > 0.5 && level >= 0.0) {
+    float t = clamp(level, 0.0, 1.0) * 5.0;
+    int k = min(int(t), 4);
+    base = mix(palette[k], palette[k + 1], t - float(k));
+  }
+  float key = max(dot(n, sun), 0.0), sky = 0.5 + 0.5 * dot(n, up);
+  vec3 half_way = normalize(sun + to_eye);
+  float shine = pow(max(dot(n, half_way), 0.0), 42.0) * 0.32, rim = pow(1.0 - max(dot(n, to_eye), 0.0), 3.0) * 0.16;
+  vec3 lit = base * (0.24 + 0.34 * sky + 0.52 * key) + vec3(shine + rim);
+  shown = vec4(lit * colour.a, colour.a);
+}`;
+const EDGE_FRAGMENT = `#version 300 es
+precision highp float;
+in vec3 place, facing;
+in vec4 colour;
+in float level;
+uniform vec4 ink;
+out vec4 shown;
+void main() { shown = vec4(ink.rgb * ink.a, ink.a); }`;
+const FLOOR_VERTEX = `#version 300 es
+precision highp float;
+layout(location = 0) in vec2 corner;
+uniform mat4 camera;
+uniform vec3 middle, along, across;
+uniform float reach;
+out vec2 at;
+void main() {
+  at = corner * reach;
+  gl_Position = camera * vec4(middle + along * at.x + across * at.y, 1.0);
+}`;
+const FLOOR_FRAGMENT = `#version 300 es
+precision highp float;
+in vec2 at;
+uniform float cell, reach;
+uniform vec2 shift;
+uniform vec4 ink;
+out vec4 shown;
+float grid(float size) {
+  vec2 p = (at + shift) / size, w = fwidth(p);
+  vec2 line = smoothstep(w * 1.4, w * 0.3, abs(fract(p - 0.5) - 0.5));
+  return max(line.x, line.y) * clamp(0.35 / max(w.x, w.y), 0.0, 1.0);
+}
+void main() {
+  float fade = smoothstep(1.0, 0.25, length(at) / reach);
+  float alpha = ink.a * fade * max(grid(cell) * 0.45, grid(cell * 5.0));
+  shown = vec4(ink.rgb * alpha, alpha);
+}`;
+const LINE_VERTEX = `#version 300 es
+precision highp float;
+layout(location = 0) in vec3 a;
+layout(location = 1) in vec3 b;
+layout(location = 2) in vec4 tint;
+layout(location = 3) in vec2 widths;
+uniform mat4 camera;
+uniform vec2 size;
+out vec4 colour;
+const vec2 corner[6] = vec2[6](vec2(0, -1), vec2(1, -1), vec2(1, 1), vec2(0, -1), vec2(1, 1), vec2(0, 1));
+void main() {
+  vec4 p = camera * vec4(a, 1.0), q = camera * vec4(b, 1.0);
+  vec2 way = (q.xy / q.w - p.xy / p.w) * size;
+  vec2 side = normalize(vec2(-way.y, way.x) + vec2(1e-9, 0.0));
+  vec2 c = corner[gl_VertexID];
+  vec4 at = mix(p, q, c.x);
+  at.xy += side * c.y * mix(widths.x, widths.y, c.x) / size * at.w;
+  colour = tint;
+  gl_Position = at;
+}`;
+const LINE_FRAGMENT = `#version 300 es
+precision highp float;
+in vec4 colour;
+out vec4 shown;
+void main() { shown = vec4(colour.rgb * colour.a, colour.a); }`;
+
+function compiled(gl, vertex, fragment) {
+  const program = gl.createProgram();
+  for (const [kind, text] of [[gl.VERTEX_SHADER, vertex], [gl.FRAGMENT_SHADER, fragment]]) {
+    const shader = gl.createShader(kind);
+    gl.shaderSource(shader, text);
+    gl.compileShader(shader);
+    if (!gl.getShaderParameter(shader, gl.COMPILE_STATUS)) throw new Error(gl.getShaderInfoLog(shader));
+    gl.attachShader(program, shader);
+  }
+  gl.linkProgram(program);
+  if (!gl.getProgramParameter(program, gl.LINK_STATUS)) throw new Error(gl.getProgramInfoLog(program));
+  const where = {};
+  for (let i = 0; i < gl.getProgramParameter(program, gl.ACTIVE_UNIFORMS); i++) {
+    const name = gl.getActiveUniform(program, i).name.replace("[0]", "");
+    where[name] = gl.getUniformLocation(program, name);
+  }
+  return { program, where };
+}
+
+class Renderer {
+  constructor(canvas, robot, tints) {
+    const gl = canvas.getContext("webgl2", { antialias: true, stencil: true, premultipliedAlpha: true, preserveDrawingBuffer: true });
+    if (!gl) throw new Error("this browser has no WebGL 2");
+    Object.assign(this, { gl, canvas, robot });
+    this.surface = compiled(gl, SURFACE_VERTEX, SURFACE_FRAGMENT);
+    this.edge = compiled(gl, SURFACE_VERTEX, EDGE_FRAGMENT);
+    this.ground = compiled(gl, FLOOR_VERTEX, FLOOR_FRAGMENT);
+    this.line = compiled(gl, LINE_VERTEX, LINE_FRAGMENT);
+    this.buffers(tints);
+    this.texture = gl.createTexture();
+    gl.bindTexture(gl.TEXTURE_2D, this.texture);
+    for (const key of [gl.TEXTURE_MIN_FILTER, gl.TEXTURE_MAG_FILTER]) gl.texParameteri(gl.TEXTURE_2D, key, gl.NEAREST);
+    this.rows = Math.max(1, Math.ceil(robot.count / SECTIONS_A_ROW));
+    this.texels = new Float32Array(SECTIONS_A_ROW * 12 * this.rows);
+    gl.texImage2D(gl.TEXTURE_2D, 0, gl.RGBA32F, 3 * SECTIONS_A_ROW, this.rows, 0, gl.RGBA, gl.FLOAT, this.texels);
+  }
+
+  buffers(tints) {
+    const { gl, robot } = this;
+    const n = robot.vertices, offset = new Float32Array(3 * n), normal = new Int8Array(4 * n), section = new Float32Array(n);
+    const tint = new Uint8Array(4 * n), triangles = [], edges = [];
+    robot.parts.forEach((part, k) => {
+      offset.set(part.offset, 3 * part.base);
+      for (let v = 0; v < part.station.length; v++) {
+        normal.set(part.normal.subarray(3 * v, 3 * v + 3), 4 * (part.base + v));
+        section[part.base + v] = part.first + part.station[v];
+        tint.set(tints[k], 4 * (part.base + v));
+      }
+      for (const i of part.triangles) triangles.push(part.base + i);
+      for (const i of part.edges) edges.push(part.base + i);
+    });
+    this.vao = gl.createVertexArray();
+    gl.bindVertexArray(this.vao);
+    const attribute = (place, data, size, type, normalised = false) => {
+      const buffer = gl.createBuffer();
+      gl.bindBuffer(gl.ARRAY_BUFFER, buffer);
+      gl.bufferData(gl.ARRAY_BUFFER, data, gl.DYNAMIC_DRAW);
+      gl.enableVertexAttribArray(place);
+      gl.vertexAttribPointer(place, size, type, normalised, size === 3 && type === gl.BYTE ? 4 : 0, 0);
+      return buffer;
+    };
+    attribute(0, offset, 3, gl.FLOAT);
+    attribute(1, normal, 3, gl.BYTE, true);
+    attribute(2, section, 1, gl.FLOAT);
+    attribute(3, tint, 4, gl.UNSIGNED_BYTE, true);
+    this.values = attribute(4, new Float32Array(n), 1, gl.FLOAT);
+    this.triangles = { buffer: gl.createBuffer(), count: triangles.length };
+    this.edges = { buffer: gl.createBuffer(), count: edges.length };
+    for (const [own, list] of [[this.triangles, triangles], [this.edges, edges]]) {
+      gl.bindBuffer(gl.ELEMENT_ARRAY_BUFFER, own.buffer);
+      gl.bufferData(gl.ELEMENT_ARRAY_BUFFER, new Uint32Array(list), gl.STATIC_DRAW);
+    }
+    this.floorVao = gl.createVertexArray();
+    gl.bindVertexArray(this.floorVao);
+    attribute(0, new Float32Array([-1, -1, 1, -1, -1, 1, 1, 1]), 2, gl.FLOAT);
+    this.lineVao = gl.createVertexArray();
+    gl.bindVertexArray(this.lineVao);
+    this.lines = gl.createBuffer();
+    gl.bindBuffer(gl.ARRAY_BUFFER, this.lines);
+    [[0, 3, 0], [1, 3, 12], [2, 4, 24], [3, 2, 40]].forEach(([place, size, from]) => {
+      gl.enableVertexAttribArray(place);
+      gl.vertexAttribPointer(place, size, gl.FLOAT, false, 48, from);
+      gl.vertexAttribDivisor(place, 1);
+    });
+    gl.bindVertexArray(null);
+  }
+
+  colourBy(values) {
+    const { gl } = this;
+    gl.bindBuffer(gl.ARRAY_BUFFER, this.values);
+    gl.bufferData(gl.ARRAY_BUFFER, values, gl.DYNAMIC_DRAW);
+  }
+
+  upload(sections) {
+    const { gl } = this;
+    this.texels.set(sections);
+    gl.bindTexture(gl.TEXTURE_2D, this.texture);
+    gl.texSubImage2D(gl.TEXTURE_2D, 0, 0, 0, 3 * SECTIONS_A_ROW, this.rows, gl.RGBA, gl.FLOAT, this.texels);
+  }
+
+  use({ program, where }, values) {
+    const { gl } = this;
+    gl.useProgram(program);
+    for (const [name, x] of Object.entries(values)) {
+      const at = where[name];
+      if (!at) continue;
+      if (typeof x === "number") gl.uniform1f(at, x);
+      else if (x.length === 16) gl.uniformMatrix4fv(at, false, x);
+      else if (x.length === 18) gl.uniform3fv(at, x);
+      else gl[`uniform${x.length}fv`](at, x);
+    }
+  }
+
+  elements(own, mode) {
+    this.gl.bindBuffer(this.gl.ELEMENT_ARRAY_BUFFER, own.buffer);
+    this.gl.drawElements(mode, own.count, this.gl.UNSIGNED_INT, 0);
+  }
+
+  draw(view) {
+    const { gl, canvas } = this;
+    const dark = view.dark;
+    gl.viewport(0, 0, canvas.width, canvas.height);
+    gl.clearColor(0, 0, 0, 0);
+    gl.clear(gl.COLOR_BUFFER_BIT | gl.DEPTH_BUFFER_BIT | gl.STENCIL_BUFFER_BIT);
+    gl.enable(gl.DEPTH_TEST);
+    gl.enable(gl.BLEND);
+    gl.blendFunc(gl.ONE, gl.ONE_MINUS_SRC_ALPHA);
+    const common = { camera: view.camera, eye: view.eye, up: view.up, sun: view.sun, floor_height: view.floor, flattened: 0,
+      palette: PALETTE.flat(), mapped: view.mapped ? 1 : 0, flat_alpha: 0, ink: [0, 0, 0, 1] };
+    if (view.showFloor) this.drawFloor(view, common, dark);
+    gl.bindVertexArray(this.vao);
+    if (view.ghost) {
+      this.upload(view.ghost);
+      this.use(this.edge, { ...common, ink: dark ? [0.75, 0.82, 0.9, 0.34] : [0.2, 0.26, 0.33, 0.3] });
+      this.elements(this.edges, gl.LINES);
+    }
+    this.upload(view.sections);
+    if (view.showFloor) this.drawShadow(common, dark);
+    gl.enable(gl.POLYGON_OFFSET_FILL);
+    gl.polygonOffset(1, 2);
+    this.use(this.surface, common);
+    this.elements(this.triangles, gl.TRIANGLES);
+    gl.disable(gl.POLYGON_OFFSET_FILL);
+    if (view.showEdges) {
+      this.use(this.edge, { ...common, ink: dark ? [0.02, 0.03, 0.05, 0.75] : [0.06, 0.09, 0.13, 0.55] });
+      this.elements(this.edges, gl.LINES);
+    }
+    this.drawLines(view);
+    gl.bindVertexArray(null);
+  }
+
+  drawFloor(view, common, dark) {
+    const { gl } = this;
+    gl.bindVertexArray(this.floorVao);
+    gl.depthMask(false);
+    this.use(this.ground, { ...common, ...view.ground, ink: dark ? [0.62, 0.7, 0.8, 0.3] : [0.28, 0.36, 0.46, 0.36] });
+    gl.drawArrays(gl.TRIANGLE_STRIP, 0, 4);
+    gl.depthMask(true);
+  }
+
+  // Every point of the floor is darkened once, however many surfaces shade it.
+  drawShadow(common, dark) {
+    const { gl } = this;
+    gl.enable(gl.STENCIL_TEST);
+    gl.stencilFunc(gl.EQUAL, 0, 255);
+    gl.stencilOp(gl.KEEP, gl.KEEP, gl.INCR);
+    gl.depthMask(false);
+    this.use(this.surface, { ...common, flattened: 1, flat_alpha: dark ? 0.34 : 0.13, ink: [0, 0.02, 0.05, 1] });
+    this.elements(this.triangles, gl.TRIANGLES);
+    gl.depthMask(true);
+    gl.disable(gl.STENCIL_TEST);
+  }
+
+  drawLines(view) {
+    const { gl, canvas } = this;
+    if (!view.lines.length) return;
+    gl.bindVertexArray(this.lineVao);
+    gl.bindBuffer(gl.ARRAY_BUFFER, this.lines);
+    gl.bufferData(gl.ARRAY_BUFFER, new Float32Array(view.lines), gl.DYNAMIC_DRAW);
+    this.use(this.line, { camera: view.camera, size: [canvas.width, canvas.height] });
+    gl.drawArraysInstanced(gl.TRIANGLES, 0, 6, view.lines.length / 12);
+  }
+}

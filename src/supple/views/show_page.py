@@ -1,0 +1,168 @@
+"""A Scene as one HTML file that needs nothing else: no network, no other file."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import html
+import json
+from importlib.resources import files
+from typing import Any
+
+import numpy as np
+
+from supple.results.scene import Array, Mesh, Placed, Scene, SceneModes, SceneMotion
+
+_SCRIPTS = ("maths.js", "body.js", "renderer.js", "camera.js", "plot.js", "shows.js", "page.js", "start.js")
+
+
+def show_page(scene: Scene, mode: int = 1, prefer: str = "") -> str:
+    """The text of the page; mode: the one that is shown first; prefer: modes, motion or map, what it opens with."""
+    script = '"use strict";\n(() => {\n' + "\n".join(_file(name) for name in _SCRIPTS) + "\n})();\n"
+    style = _file("style.css")
+    policy = (
+        f"default-src 'none'; script-src '{_hash(script)}'; style-src '{_hash(style)}'; img-src data:; "
+        "base-uri 'none'; form-action 'none'"
+    )
+    parts = {
+        "policy": policy,
+        "title": html.escape(f"{scene.robot} · supple"),
+        "style": style,
+        "data": json.dumps(payload(scene, mode, prefer), allow_nan=False, ensure_ascii=False).replace("<", "\\u003c"),
+        "script": script,
+    }
+    page = _file("page.html")
+    made = []
+    for piece in page.split("{{"):
+        name, found, rest = piece.partition("}}")
+        made.append(parts[name] + rest if found else piece)
+    return "".join(made)
+
+
+def _file(name: str) -> str:
+    return (files("supple.views") / "page3d" / name).read_text(encoding="utf-8")
+
+
+def _hash(text: str) -> str:
+    return "sha256-" + base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
+
+
+class _Arrays:
+    """Arrays as text, each once however often it is used."""
+
+    def __init__(self) -> None:
+        self.packed: list[dict[str, str]] = []
+        self.known: dict[tuple[str, bytes], int] = {}
+
+    def __call__(self, values: Any, kind: str = "f4") -> int:
+        raw = np.ascontiguousarray(values, dtype=f"<{kind}").tobytes()
+        key = kind, raw
+        if key not in self.known:
+            self.known[key] = len(self.packed)
+            self.packed.append({"t": kind, "d": base64.b64encode(raw).decode()})
+        return self.known[key]
+
+
+def payload(scene: Scene, mode: int, prefer: str) -> dict[str, Any]:
+    """What the page is told, as JSON knows it."""
+    arrays = _Arrays()
+    data: dict[str, Any] = {
+        "robot": scene.robot,
+        "about": scene.about.strip(),
+        "planar": scene.planar,
+        "up": scene.up.tolist(),
+        "facing": scene.facing.tolist(),
+        "floor": scene.floor,
+        "frames": list(scene.frames),
+        "pose": [[name, value, unit] for name, (value, unit) in scene.pose.items()],
+        "notices": list(scene.notices),
+        "start": mode,
+        "prefer": prefer,
+        "parts": [_part(scene, m, arrays) for m in scene.meshes],
+        "rest": _placed(scene.rest, arrays),
+        "modes": None if scene.modes is None else _modes(scene.modes, arrays),
+        "motion": None if scene.motion is None else _motion(scene.motion, arrays),
+        "map": None,
+    }
+    return data | {"arrays": arrays.packed}
+
+
+def _part(scene: Scene, mesh: Mesh, arrays: _Arrays) -> dict[str, Any]:
+    small = "u2" if len(mesh.offset) < 65536 else "u4"
+    return {
+        "name": mesh.name,
+        "kind": mesh.kind,
+        "frame": mesh.frame,
+        "body": scene.frames[mesh.frame] if mesh.frame >= 0 else "",
+        "elastic": scene.first[mesh.frame] if mesh.frame >= 0 else 0,
+        "stations": arrays(mesh.stations),
+        "shapes": arrays(mesh.shapes),
+        "second": None if mesh.second is None else arrays(mesh.second),
+        "station": arrays(mesh.station, small),
+        "offset": arrays(mesh.offset),
+        "normal": arrays(np.round(127 * mesh.normal), "i1"),
+        "triangles": arrays(mesh.triangles, small),
+        "edges": arrays(mesh.edges, small),
+    }
+
+
+def _placed(placed: Placed, arrays: _Arrays) -> dict[str, int]:
+    return {"rotation": arrays(placed.rotation), "position": arrays(placed.position), "elastic": arrays(placed.elastic)}
+
+
+def _modes(modes: SceneModes, arrays: _Arrays) -> dict[str, Any]:
+    return {
+        "moves": _placed(modes.moves, arrays),
+        "frequencies": _numbers(modes.frequencies_hz),
+        "damping": [x or 0.0 for x in _numbers(modes.damping_ratios)],
+        "bodies": list(modes.bodies),
+        "elastic": [[x or 0.0 for x in _numbers(row)] for row in modes.elastic],
+        "kinetic": [[x or 0.0 for x in _numbers(row)] for row in modes.kinetic],
+        "free": modes.free,
+    }
+
+
+def _numbers(values: Array) -> list[float | None]:
+    return [float(x) if np.isfinite(x) else None for x in values]
+
+
+def _motion(motion: SceneMotion, arrays: _Arrays) -> dict[str, Any]:
+    def placed(given: Placed) -> dict[str, int]:
+        return _placed(Placed(quaternions(given.rotation), given.position, given.elastic), arrays)
+
+    return {
+        "name": motion.name,
+        "outcome": motion.outcome,
+        "time": arrays(motion.time),
+        "placed": placed(motion.placed),
+        "straight": placed(motion.straight),
+        "energy": arrays(motion.energy),
+        "series": [
+            {"name": s.name, "unit": s.unit, "labels": list(s.lines), "lines": [arrays(x) for x in s.lines.values()]}
+            for s in motion.series
+        ],
+        "forces": [
+            {"name": f.name, "frame": f.frame, "axis": f.axis.tolist(), "turns": f.turns, "values": arrays(f.values),
+             "most": float(np.nanmax(np.abs(f.values), initial=0.0))}
+            for f in motion.forces
+        ],
+    }  # fmt: skip
+
+
+def quaternions(R: Array) -> Array:
+    """Unit quaternions (..., 4), scalar first, of rotations (..., 3, 3)."""
+    t = np.einsum("...ii->...", R)
+    squares = np.stack([1 + t, *(1 + 2 * R[..., k, k] - t for k in range(3))], axis=-1)  # 4 w^2, 4 x^2, ...
+    skew = [R[..., 2, 1] - R[..., 1, 2], R[..., 0, 2] - R[..., 2, 0], R[..., 1, 0] - R[..., 0, 1]]
+    even = [R[..., 1, 0] + R[..., 0, 1], R[..., 0, 2] + R[..., 2, 0], R[..., 2, 1] + R[..., 1, 2]]  # xy, xz, yz
+    rows = [
+        [squares[..., 0], *skew],
+        [skew[0], squares[..., 1], even[0], even[1]],
+        [skew[1], even[0], squares[..., 2], even[2]],
+        [skew[2], even[1], even[2], squares[..., 3]],
+    ]
+    choice = np.argmax(squares, axis=-1)
+    every = np.stack([np.stack(row, axis=-1) for row in rows], axis=-2)
+    chosen = np.take_along_axis(every, choice[..., None, None], axis=-2)[..., 0, :]
+    made: Array = chosen / np.linalg.norm(chosen, axis=-1, keepdims=True)
+    return made
