@@ -120,7 +120,7 @@ def _slider(frame: Frame, near: _Near, whole: float, stroke: tuple[float, float]
 
 def _spring(index: int, frame: Frame, sizes: Sizes) -> Mesh:
     """A coil around an elastic joint; it moves with its far side."""
-    r = 1.5 * sizes.joint(frame.parent)
+    r = 1.25 * sizes.joint(frame.parent)
     return placed_surface(frame.name, "spring", index, spring_marker(frame.body), coil(r, -0.9 * r, 0.9 * r))
 
 

@@ -108,7 +108,9 @@ def _looks(mechanism: Mechanism) -> tuple[Array, Array]:
         normal = mechanism.normal.astype(float)
         hangs = abs(heavy @ normal) < 0.5 * np.linalg.norm(heavy)
         up = -heavy if hangs else np.eye(3)[2 if abs(normal[2]) < 0.5 else 1]
-        return up / np.linalg.norm(up), normal
+        up = up / np.linalg.norm(up)
+        slanted = normal + 0.38 * np.cross(up, normal) + 0.26 * up
+        return up, slanted / np.linalg.norm(slanted)
     up = -heavy / np.linalg.norm(heavy) if np.any(heavy) else np.eye(3)[2]
     side = np.array([1.0, -1.9, 0.9])
     return up, side / np.linalg.norm(side)

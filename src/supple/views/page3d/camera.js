@@ -1,8 +1,9 @@
 // The eye: it looks at a target from a direction and turns about the vertical.
 
 class Camera {
-  constructor(canvas, up, facing, box, changed) {
-    Object.assign(this, { canvas, up: unit(up), box, changed });
+  // box: what there is to see; room(): how wide the part of the window is that nothing covers.
+  constructor(canvas, up, facing, box, room, changed) {
+    Object.assign(this, { canvas, up: unit(up), box, room, changed });
     const level = sub(facing, scale(dot(facing, this.up), this.up));
     this.flat = norm(level) > 0.2;
     this.front = this.flat ? unit(level) : unit(cross(this.up, [0.36, 0.48, 0.8]));
@@ -20,9 +21,14 @@ class Camera {
   // Everything in view, from a direction.
   look(yaw, pitch) {
     Object.assign(this, { yaw, pitch, target: scale(0.5, add(this.box.low, this.box.high)), shift: [0, 0] });
-    const radius = 0.5 * norm(sub(this.box.high, this.box.low));
-    const aspect = this.canvas.clientWidth / Math.max(this.canvas.clientHeight, 1);
-    this.distance = (radius / Math.sin(this.angle / 2)) * 0.92 * Math.max(1, 0.9 / aspect);
+    const right = unit(cross(this.up, this.direction)), over = cross(this.direction, right);
+    const tall = Math.tan(this.angle / 2), wide = (tall * this.room()) / Math.max(this.canvas.clientHeight, 1);
+    this.distance = 0;
+    for (let k = 0; k < 8; k++) {
+      const corner = sub([0, 1, 2].map((c) => ((k >> c) & 1 ? this.box.high[c] : this.box.low[c])), this.target);
+      const needed = Math.max(Math.abs(dot(corner, right)) / wide, Math.abs(dot(corner, over)) / tall);
+      this.distance = Math.max(this.distance, 1.12 * needed + dot(corner, this.direction));
+    }
     this.changed();
   }
 

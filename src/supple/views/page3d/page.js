@@ -14,6 +14,17 @@ const seen = (x, digits = 4) => (Math.abs(x) >= 1e5 || (x !== 0 && Math.abs(x) <
 const metres = (x) => (Math.abs(x) >= 1 ? `${seen(x, 3)} m` : Math.abs(x) >= 1e-3 ? `${seen(1e3 * x, 3)} mm` : `${seen(1e6 * x, 3)} µm`);
 const percent = (x) => `${(100 * x).toFixed(100 * x < 9.95 ? 1 : 0)} %`;
 
+// Lines of a floor: x, y and weight of both ends; cells are round numbers from the base's origin on, every fifth line is strong.
+function grid(cell, reach, origin) {
+  const made = [];
+  for (const [across, shift] of [[false, origin[0]], [true, origin[1]]])
+    for (let k = Math.ceil((shift - reach) / cell); k * cell < shift + reach; k++) {
+      const x = k * cell - shift, weight = k % 5 ? 0.4 : 1;
+      made.push(...(across ? [-reach, x, weight, reach, x, weight] : [x, -reach, weight, x, reach, weight]));
+    }
+  return made;
+}
+
 class Page {
   constructor(data) {
     this.data = data;
@@ -27,9 +38,9 @@ class Page {
     this.modes = data.modes ? new ModeShow(this) : null;
     this.motion = data.motion ? new MotionShow(this) : null;
     this.map = data.map ? new MapShow(this) : null;
-    this.renderer = new Renderer($("view"), this.robot, this.robot.parts.map((p) => TINTS[p.kind] ?? TINTS.rod));
-    this.camera = new Camera($("view"), data.up, data.facing, this.box, () => (this.stale = true));
+    this.camera = new Camera($("view"), data.up, data.facing, this.box, () => $("view").clientWidth - this.covered(), () => (this.stale = true));
     this.ground = this.floor();
+    this.renderer = new Renderer($("view"), this.robot, this.robot.parts.map((p) => TINTS[p.kind] ?? TINTS.rod), this.ground.lines);
     this.current = Float32Array.from(this.robot.atRest);
     this.fill();
     this.listen();
@@ -39,12 +50,14 @@ class Page {
   }
 
   bounds() {
-    const low = [Infinity, Infinity, Infinity], high = [-Infinity, -Infinity, -Infinity];
-    for (let s = 0; s < this.robot.count; s++)
-      for (let c = 0; c < 3; c++) {
-        low[c] = Math.min(low[c], this.robot.atRest[12 * s + 4 * c + 3]);
-        high[c] = Math.max(high[c], this.robot.atRest[12 * s + 4 * c + 3]);
-      }
+    const low = [Infinity, Infinity, Infinity], high = [-Infinity, -Infinity, -Infinity], at = this.robot.atRest;
+    for (const part of this.robot.parts)
+      for (let v = 0; v < part.station.length; v++)
+        for (let c = 0, k = 12 * (part.first + part.station[v]); c < 3; c++, k += 4) {
+          const x = at[k + 3] + at[k] * part.offset[3 * v] + at[k + 1] * part.offset[3 * v + 1] + at[k + 2] * part.offset[3 * v + 2];
+          low[c] = Math.min(low[c], x);
+          high[c] = Math.max(high[c], x);
+        }
     return { low, high };
   }
 
@@ -55,8 +68,8 @@ class Page {
     const height = flat ? dot(middle, normal) - 0.09 * this.size : this.data.floor;
     const along = unit(cross(normal, Math.abs(normal[0]) < 0.7 ? [1, 0, 0] : [0, 1, 0])), across = cross(normal, along);
     const foot = add(middle, scale(height - dot(middle, normal), normal));
-    const cell = 10 ** Math.floor(Math.log10(this.size / 3)) * (this.size / 10 ** Math.floor(Math.log10(this.size / 3)) > 12 ? 0.5 : 0.2);
-    return { normal, height, uniforms: { middle: foot, along, across, reach: 2.4 * this.size, cell, shift: [dot(foot, along), dot(foot, across)] } };
+    const reach = 2.2 * this.size, power = 10 ** Math.floor(Math.log10(reach / 8)), cell = power * (reach / 8 / power > 4 ? 5 : reach / 8 / power > 2 ? 2 : 1);
+    return { normal, height, lines: grid(cell, reach, [dot(foot, along), dot(foot, across)]), uniforms: { middle: foot, along, across, reach } };
   }
 
   // What stands in the panel --------------------------------------------------------------------------------------------
@@ -179,6 +192,11 @@ class Page {
     requestAnimationFrame((t) => this.frame(t));
   }
 
+  // Pixels of the window that the panel covers on the right.
+  covered() {
+    return innerWidth > 720 && !$("panel").classList.contains("folded") ? 330 : 0;
+  }
+
   resized() {
     const canvas = $("view"), ratio = Math.min(window.devicePixelRatio || 1, 2);
     const [width, height] = [Math.round(canvas.clientWidth * ratio), Math.round(canvas.clientHeight * ratio)];
@@ -191,8 +209,7 @@ class Page {
     this.frames++;
     const [width, height] = this.resized();
     if (!width || !height) return;
-    const covered = innerWidth > 720 && !$("panel").classList.contains("folded") ? 330 / width : 0;
-    const camera = this.camera.matrix(width, height, covered), eye = this.camera.eye;
+    const camera = this.camera.matrix(width, height, this.covered() / width), eye = this.camera.eye;
     this.show?.place(this.current) ?? this.current.set(this.robot.atRest);
     if (this.colours?.alive) this.recolourNow();
     this.matrix = camera;

@@ -56,7 +56,8 @@ void main() {
   float key = max(dot(n, sun), 0.0), sky = 0.5 + 0.5 * dot(n, up);
   vec3 half_way = normalize(sun + to_eye);
   float shine = pow(max(dot(n, half_way), 0.0), 42.0) * 0.32, rim = pow(1.0 - max(dot(n, to_eye), 0.0), 3.0) * 0.16;
-  vec3 lit = base * (0.24 + 0.34 * sky + 0.52 * key) + vec3(shine + rim);
+  float lamp = max(dot(n, to_eye), 0.0);
+  vec3 lit = base * (0.22 + 0.3 * sky + 0.46 * key + 0.2 * lamp) + vec3(shine + rim);
   shown = vec4(lit * colour.a, colour.a);
 }`;
 const EDGE_FRAGMENT = `#version 300 es
@@ -69,30 +70,25 @@ out vec4 shown;
 void main() { shown = vec4(ink.rgb * ink.a, ink.a); }`;
 const FLOOR_VERTEX = `#version 300 es
 precision highp float;
-layout(location = 0) in vec2 corner;
+layout(location = 0) in vec3 corner;
 uniform mat4 camera;
 uniform vec3 middle, along, across;
 uniform float reach;
 out vec2 at;
+out float weight;
 void main() {
-  at = corner * reach;
-  gl_Position = camera * vec4(middle + along * at.x + across * at.y, 1.0);
+  at = corner.xy / reach;
+  weight = corner.z;
+  gl_Position = camera * vec4(middle + along * corner.x + across * corner.y, 1.0);
 }`;
 const FLOOR_FRAGMENT = `#version 300 es
 precision highp float;
 in vec2 at;
-uniform float cell, reach;
-uniform vec2 shift;
+in float weight;
 uniform vec4 ink;
 out vec4 shown;
-float grid(float size) {
-  vec2 p = (at + shift) / size, w = fwidth(p);
-  vec2 line = smoothstep(w * 1.4, w * 0.3, abs(fract(p - 0.5) - 0.5));
-  return max(line.x, line.y) * clamp(0.35 / max(w.x, w.y), 0.0, 1.0);
-}
 void main() {
-  float fade = smoothstep(1.0, 0.25, length(at) / reach);
-  float alpha = ink.a * fade * max(grid(cell) * 0.45, grid(cell * 5.0));
+  float alpha = ink.a * weight * smoothstep(1.0, 0.1, length(at));
   shown = vec4(ink.rgb * alpha, alpha);
 }`;
 const LINE_VERTEX = `#version 300 es
@@ -141,7 +137,7 @@ function compiled(gl, vertex, fragment) {
 }
 
 class Renderer {
-  constructor(canvas, robot, tints) {
+  constructor(canvas, robot, tints, grid) {
     const gl = canvas.getContext("webgl2", { antialias: true, stencil: true, premultipliedAlpha: true, preserveDrawingBuffer: true });
     if (!gl) throw new Error("this browser has no WebGL 2");
     Object.assign(this, { gl, canvas, robot });
@@ -149,7 +145,7 @@ class Renderer {
     this.edge = compiled(gl, SURFACE_VERTEX, EDGE_FRAGMENT);
     this.ground = compiled(gl, FLOOR_VERTEX, FLOOR_FRAGMENT);
     this.line = compiled(gl, LINE_VERTEX, LINE_FRAGMENT);
-    this.buffers(tints);
+    this.buffers(tints, grid);
     this.texture = gl.createTexture();
     gl.bindTexture(gl.TEXTURE_2D, this.texture);
     for (const key of [gl.TEXTURE_MIN_FILTER, gl.TEXTURE_MAG_FILTER]) gl.texParameteri(gl.TEXTURE_2D, key, gl.NEAREST);
@@ -158,7 +154,7 @@ class Renderer {
     gl.texImage2D(gl.TEXTURE_2D, 0, gl.RGBA32F, 3 * SECTIONS_A_ROW, this.rows, 0, gl.RGBA, gl.FLOAT, this.texels);
   }
 
-  buffers(tints) {
+  buffers(tints, grid) {
     const { gl, robot } = this;
     const n = robot.vertices, offset = new Float32Array(3 * n), normal = new Int8Array(4 * n), section = new Float32Array(n);
     const tint = new Uint8Array(4 * n), triangles = [], edges = [];
@@ -195,7 +191,8 @@ class Renderer {
     }
     this.floorVao = gl.createVertexArray();
     gl.bindVertexArray(this.floorVao);
-    attribute(0, new Float32Array([-1, -1, 1, -1, -1, 1, 1, 1]), 2, gl.FLOAT);
+    attribute(0, new Float32Array(grid), 3, gl.FLOAT);
+    this.gridCount = grid.length / 3;
     this.lineVao = gl.createVertexArray();
     gl.bindVertexArray(this.lineVao);
     this.lines = gl.createBuffer();
@@ -276,8 +273,8 @@ class Renderer {
     const { gl } = this;
     gl.bindVertexArray(this.floorVao);
     gl.depthMask(false);
-    this.use(this.ground, { ...common, ...view.ground, ink: dark ? [0.62, 0.7, 0.8, 0.3] : [0.28, 0.36, 0.46, 0.36] });
-    gl.drawArrays(gl.TRIANGLE_STRIP, 0, 4);
+    this.use(this.ground, { ...common, ...view.ground, ink: dark ? [0.62, 0.7, 0.8, 0.32] : [0.28, 0.36, 0.46, 0.36] });
+    gl.drawArrays(gl.LINES, 0, this.gridCount);
     gl.depthMask(true);
   }
 
