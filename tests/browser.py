@@ -1,4 +1,4 @@
-"""A real browser for tests: chromium without a window, driven over its debugging pipe by nothing but the standard library."""
+"""A real browser for tests: chromium without a window, driven over its debugging pipe by the standard library alone."""
 
 from __future__ import annotations
 

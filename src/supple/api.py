@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from importlib import import_module
 from importlib.util import find_spec
@@ -28,6 +29,7 @@ if TYPE_CHECKING:  # what only some calls need is loaded when they are made
         FrfShown,
         LinearShown,
         ModesShown,
+        SceneShown,
         SimulationShown,
         StiffnessShown,
         StudyShown,
@@ -137,6 +139,43 @@ class Robot(Machine):
         model = self.model(formulation)
         pose = pose_of(model.mechanism, at)
         return shown(modes(model, pose, free=free, count=count, assembly=assembly, loads=loads), ModesShown)
+
+    def show(
+        self,
+        at: At | None = None,
+        *,
+        count: int | None = 10,
+        free: bool = False,
+        motion: str | Path | Motion | None = None,
+        duration: Written | None = None,
+        every: Written = "1 ms",
+        loads: Mapping[str, Sequence[float]] | None = None,
+        assembly: str | None = None,
+        progress: Callable[[float], None] | None = None,
+    ) -> SceneShown:
+        """The robot as it looks, at rest, in its modes and through a motion: `save` writes a page that any browser shows.
+
+        count: how many modes (0: none); motion: one to simulate (as of `simulate`, with its duration and the time between
+        samples) and to play; other options as of `modes`.
+
+        >>> supple.Robot("cantilever").show(count=2)
+        <cantilever: 3 parts drawn, modes>
+        """
+        from supple.analyses.show import show
+        from supple.errors import SuppleError
+        from supple.shown import SceneShown, shown
+
+        found, why = None, ""
+        if count != 0:
+            try:
+                found = self.modes(at, free=free, count=count, loads=loads, assembly=assembly)
+            except SuppleError as reason:
+                why = f"no modes: {reason}"
+        run = None
+        if motion is not None:
+            run = self.simulate(motion, duration=duration, every=every, progress=progress)
+        made = show(self, found, run, at, loads=loads, assembly=assembly)
+        return shown(replace(made, notices=(*made.notices, why)) if why else made, SceneShown)
 
     def stiffness(
         self,

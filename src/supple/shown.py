@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import io
 from dataclasses import dataclass
+from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from supple import results
 from supple.errors import SuppleError
+from supple.results.scene import Scene
 from supple.results.study import Study
 from supple.storage import dataset, frf_dataset, modes_dataset, save, save_frf, save_linear
 from supple.storage.studies import save_study, study_dataset
@@ -17,6 +19,7 @@ from supple.views.comparison import comparison_figure, comparison_page
 from supple.views.figures import Figure, written
 from supple.views.mode_picture import MOVING, draw_mode, mode_figure
 from supple.views.page import Page, html
+from supple.views.show_page import show_page, write_page
 from supple.views.study_page import study_page
 from supple.views.study_plot import study_figure
 from supple.views.tables import (
@@ -199,6 +202,23 @@ class StudyShown(_Shown, Study):
         """Write it to a .nc (netCDF), .csv or .mat file."""
         save_study(self, Path(file))
         return Path(file)
+
+
+class SceneShown(Scene):
+    """A robot as it looks; a notebook shows its page."""
+
+    def page(self, mode: int = 1, first: str = "") -> str:
+        """The text of its page; mode: the one to begin with; first: modes or motion, what it opens with."""
+        if self.modes is not None and not 1 <= mode <= len(self.modes.frequencies_hz):
+            raise SuppleError(f"there is no mode {mode}; {len(self.modes.frequencies_hz)} were computed")
+        return show_page(self, mode, first)
+
+    def save(self, file: str | Path, mode: int = 1, first: str = "") -> Path:
+        """Write its page to an .html file."""
+        return write_page(self.page(mode, first), Path(file))
+
+    def _repr_html_(self) -> str:
+        return f'<iframe srcdoc="{escape(self.page())}" style="width:100%;height:520px;border:0"></iframe>'
 
 
 class CountedShown(_Shown, results.Counted):

@@ -33,7 +33,7 @@ def show(
     loads: Mapping[str, Any] | None = None,
     assembly: str | None = None,
 ) -> Scene:
-    """The Scene of a robot at rest, of the modes about its rest, and of a simulated motion; options as of `api.Robot.show`."""
+    """The Scene of a robot at rest, of modes about it, and of a simulated motion; options as of `api.Robot.show`."""
     model = robot.model()
     if modes is None:
         q, said = _rest(model, robot, at, loads or {}, assembly)

@@ -52,13 +52,17 @@ def writable(output: Path | None, plot: Path | None) -> None:
     if plot is not None and plot.suffix.lower() not in (".png", ".svg", ".pdf"):
         raise SuppleError(f"--plot {plot}: pictures are written to .png, .svg or .pdf files")
     for path in (output, plot):
-        if path is None:
-            continue
-        if path.is_dir():
-            raise SuppleError(f"{path} is a folder; give a file name")
-        ground = next((p for p in path.absolute().parents if p.exists()), path)
-        if not ground.is_dir() or not os.access(ground, os.W_OK | os.X_OK):
-            raise SuppleError(f"{path} cannot be written: {ground} is no folder in which files can be made")
+        if path is not None:
+            writable_place(path)
+
+
+def writable_place(path: Path) -> None:
+    """A complaint if no file can be written there."""
+    if path.is_dir():
+        raise SuppleError(f"{path} is a folder; give a file name")
+    ground = next((p for p in path.absolute().parents if p.exists()), path)
+    if not ground.is_dir() or not os.access(ground, os.W_OK | os.X_OK):
+        raise SuppleError(f"{path} cannot be written: {ground} is no folder in which files can be made")
 
 
 def show(result: Simulation, output: Path | None, plot: Path | None, as_json: bool) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -35,14 +35,17 @@ class Mesh:
 
 @dataclass(frozen=True)
 class Placed:
-    """Where the frames are (... x F x 3 x 3 and ... x F x 3), and the elastic coordinates of all bodies (... x E)."""
+    """Where the frames are (... x F x 3 x 3 and ... x F x 3), and the elastic coordinates of all bodies (... x E).
+
+    Strains are linear in `strain` (... x E), which differs from the elastic coordinates by what bending takes off a beam."""
 
     rotation: Array
     position: Array
     elastic: Array
+    strain: Array
 
     def __getitem__(self, sample: Any) -> Placed:
-        return Placed(self.rotation[sample], self.position[sample], self.elastic[sample])
+        return Placed(self.rotation[sample], self.position[sample], self.elastic[sample], self.strain[sample])
 
 
 @dataclass(frozen=True)
@@ -195,7 +198,9 @@ def mode_scale(scene: Scene, mode: int) -> float:
     """Amplitude of a mode whose largest displacement is an eighth of the robot's size."""
     assert scene.modes is not None
     moves = scene.modes.moves[mode]
-    largest = max((float(np.abs(section_moves(scene, m, scene.rest, moves)[..., 3]).max()) for m in scene.meshes), default=0.0)
+    largest = max(
+        (float(np.abs(section_moves(scene, m, scene.rest, moves)[..., 3]).max()) for m in scene.meshes), default=0.0
+    )
     return 0.125 * extent(scene) / largest if largest > 0 else 0.0
 
 
@@ -203,8 +208,3 @@ def extent(scene: Scene) -> float:
     """The robot's size: the longest side of a box around it."""
     places = np.vstack([sections(scene, m, scene.rest)[..., 3] for m in scene.meshes])
     return float(np.ptp(places, axis=0).max())
-
-
-def with_only(scene: Scene, kinds: tuple[str, ...]) -> Scene:
-    """The scene with some kinds of parts."""
-    return replace(scene, meshes=tuple(m for m in scene.meshes if m.kind in kinds))

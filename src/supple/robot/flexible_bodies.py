@@ -148,7 +148,10 @@ class FlexibleBodies:
 
     def section(self, name: str, nu: float) -> CrossSection:
         made = cross_section(self.sections[name], nu)
-        return CrossSection(*(_number(x, "the section") for x in (made.area, made.Iy, made.Iz, made.J, made.ky, made.kz)))
+        area, Iy, Iz, J, ky, kz = (
+            _number(x, "the section") for x in (made.area, made.Iy, made.Iz, made.J, made.ky, made.kz)
+        )
+        return CrossSection(area, Iy, Iz, J, ky, kz)
 
     # Plates -----------------------------------------------------------------------------------------------------------
 

@@ -9,8 +9,7 @@ import numpy as np
 from scipy import sparse
 from scipy.spatial import ConvexHull, QhullError
 
-from supple.model.algebra import Array
-from supple.results.scene import Mesh
+from supple.results.scene import Array, Mesh
 from supple.robot.bodies.record import Body, Marker, Outline
 from supple.robot.flexible_bodies import Shape
 from supple.robot.link_bodies import Piece
@@ -92,7 +91,7 @@ def _wall(loop: Loop, rows: int) -> _Part:
     n = len(loop.points)
     station = np.repeat(np.arange(rows), n)
     offsets, normals = (np.tile(np.column_stack([np.zeros(n), x]), (rows, 1)) for x in (loop.points, loop.normals))
-    triangles = strip(rows, n, True)[:, ::-1]
+    triangles = strip(rows, n, True)
     if (loop.normals * loop.points).sum() < 0:
         triangles = triangles[:, ::-1]
     lines = [np.column_stack([k + n * np.arange(rows - 1), k + n * np.arange(1, rows)]) for k in loop.corners]
@@ -131,7 +130,7 @@ def plate_mesh(name: str, frame: int, shape: Shape, n: int) -> Mesh:
     rows = sparse.vstack([at.u.value, at.v.value, at.w.value, at.s.value, -at.p.value, at.drill], format="csr")
     moves = np.asarray(rows @ locate.full(shape.V)).reshape(6, len(flat), n).transpose(1, 0, 2)
     a, b, c = (flat[triangles[:, k]] for k in range(3))
-    turned = np.cross(b - a, c - a) < 0
+    turned = (b - a)[:, 0] * (c - a)[:, 1] < (b - a)[:, 1] * (c - a)[:, 0]
     triangles = np.where(turned[:, None], triangles[:, ::-1], triangles)
     return _slab(name, frame, flat, moves, triangles, shape.thickness / 2)
 

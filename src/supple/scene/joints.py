@@ -39,7 +39,9 @@ def joint_meshes(mechanism: Mechanism, sizes: Sizes, strokes: Mapping[int, tuple
             made.append(_spring(index, frame, sizes))
         elif frame.role in ("link", "joint") and index != mechanism.platform:
             driven = any(c.kind == "active" for c in mechanism.coordinates[frame.v])
-            near = _Near(index, sizes.joint(index, frame.parent, *_behind(mechanism, index)), driven, _crossed(mechanism, frame))
+            near = _Near(
+                index, sizes.joint(index, frame.parent, *_behind(mechanism, index)), driven, _crossed(mechanism, frame)
+            )
             made += _jointed(frame, near, sizes.whole, strokes.get(index, (0.0, 0.0)))
     for closure in mechanism.closures:
         made += _closing(closure, sizes.joint(closure.first.frame, closure.second.frame))
@@ -92,7 +94,11 @@ def _pin(radius: float, half: float) -> Surface:
 
 def _motor(r: float) -> Surface:
     """A motor's housing behind a hinge."""
-    parts = [cylinder(1.7 * r, 1.5 * r, 4.2 * r, 24), cylinder(1.25 * r, 4.2 * r, 4.8 * r, 24), cylinder(0.8 * r, 1.0 * r, 1.5 * r)]
+    parts = [
+        cylinder(1.7 * r, 1.5 * r, 4.2 * r, 24),
+        cylinder(1.25 * r, 4.2 * r, 4.8 * r, 24),
+        cylinder(0.8 * r, 1.0 * r, 1.5 * r),
+    ]
     return joined(parts)
 
 
@@ -113,7 +119,9 @@ def _slider(frame: Frame, near: _Near, whole: float, stroke: tuple[float, float]
     sleeve = rod(np.zeros(3), np.array([0, 0, 0.6 * least]), 0.95 * r)
     inner = rod(np.zeros(3), np.array([0, 0, -0.9 * least]), 0.55 * r)
     return [
-        placed_surface(frame.link, "motor" if driven else "rod", frame.parent, frame.marker, sleeve.moved(axis, np.zeros(3))),
+        placed_surface(
+            frame.link, "motor" if driven else "rod", frame.parent, frame.marker, sleeve.moved(axis, np.zeros(3))
+        ),
         placed_surface(frame.link, "rod", index, own, inner.moved(axis, np.zeros(3))),
     ]
 
@@ -153,5 +161,6 @@ def _sleeve(closure: Closure, at: Anchor, r: float) -> Mesh:
 
 
 _CLOSING: dict[str, Callable[[Closure, Anchor, float], Mesh]] = {
-    "spherical": _ball, "revolute": _hinge, "universal": _cross, "fixed": _weld, "prismatic": _sleeve, "cylindrical": _sleeve,
+    "spherical": _ball, "revolute": _hinge, "universal": _cross, "fixed": _weld, "prismatic": _sleeve,
+    "cylindrical": _sleeve,
 }  # fmt: skip

@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 from scipy.spatial import ConvexHull, QhullError
 
-from supple.model.algebra import Array
-from supple.results.scene import Mesh
+from supple.results.scene import Array, Mesh
 from supple.robot.bodies.record import eye, fixed_marker, zeros
 from supple.robot.mechanism import Anchor, Mechanism
 from supple.scene.bodies import placed_surface

@@ -7,12 +7,12 @@ from dataclasses import replace
 
 import numpy as np
 
-from supple.model.algebra import Array
 from supple.model.frames import frame_moves, frame_poses
 from supple.model.model import Model
 from supple.model.observe import coordinate_values
 from supple.results import Modes
-from supple.results.scene import Mesh, Placed, Scene, SceneModes, sections
+from supple.results.scene import Array, Mesh, Placed, Scene, SceneModes, sections
+from supple.robot.bodies.record import strain_gradient, strains
 from supple.robot.mechanism import Mechanism
 from supple.scene.bodies import body_mesh, placed_surface
 from supple.scene.joints import Sizes, joint_meshes
@@ -25,7 +25,7 @@ def scene_at(model: Model, q: Array, notices: tuple[str, ...] = (), swept: Array
     """The Scene of a robot in a posture q; swept: the postures of a motion (samples x nq) that it will go through."""
     mechanism = model.mechanism
     rest = placed_at(model, q)
-    every = q[None] if swept is None else swept
+    every = q[None] if swept is None else np.vstack([q, swept])
     sizes = _sizes(mechanism, rest)
     middle = rest.position.mean(axis=0)
     meshes = [
@@ -47,16 +47,19 @@ def scene_at(model: Model, q: Array, notices: tuple[str, ...] = (), swept: Array
 def placed_at(model: Model, q: Array) -> Placed:
     """Where everything is at postures q (..., nq)."""
     R, p = frame_poses(model, q)
-    columns = [i for f in model.mechanism.frames for i in range(f.e.start, f.e.stop)]
-    return Placed(R, p, q[..., columns])
+    bodies = [(f.body, q[..., f.e]) for f in model.mechanism.frames]
+    strained = [strains(body, e) for body, e in bodies]
+    return Placed(R, p, np.concatenate([e for _, e in bodies], axis=-1), np.concatenate(strained, axis=-1))
 
 
 def scene_modes(model: Model, q: Array, modes: Modes) -> SceneModes:
     """The SceneModes of modes about a posture."""
     R, p = frame_moves(model, q, modes.shapes.T)
-    columns = [i for f in model.mechanism.frames for i in range(f.ev.start, f.ev.stop)]
+    moves = [modes.shapes.T[:, f.ev] for f in model.mechanism.frames]
+    strained = [e @ strain_gradient(f.body, q[f.e]).T for f, e in zip(model.mechanism.frames, moves, strict=True)]
+    elastic = Placed(R, p, np.concatenate(moves, axis=-1), np.concatenate(strained, axis=-1))
     return SceneModes(
-        Placed(R, p, modes.shapes.T[:, columns]), modes.frequencies_hz, modes.damping_ratios, modes.bodies, modes.kinetic,
+        elastic, modes.frequencies_hz, modes.damping_ratios, modes.bodies, modes.kinetic,
         modes.elastic, modes.free,
     )  # fmt: skip
 
@@ -132,4 +135,3 @@ def _on_floor(scene: Scene, model: Model, q: Array) -> Scene:
             heights = sections(scene, mesh, placed[k])[..., 3] @ scene.up
             lowest = min(lowest, float(heights.min()) - float(np.abs(mesh.offset).max(initial=0.0)))
     return replace(scene, floor=lowest - 0.02 * float(np.ptp(scene.rest.position, axis=0).max()))
-

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from supple.model.algebra import Array
+from supple.results.scene import Array
 from supple.robot.bodies.section import CrossSection
 from supple.scene.surfaces import ROUND
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from supple.model.algebra import Array
+from supple.results.scene import Array
 
 ROUND = 20  # sides of what is round
 
@@ -80,8 +80,8 @@ def _none(width: int) -> Array:
 def cylinder(radius: float, low: float, high: float, sides: int = ROUND) -> Surface:
     """A closed cylinder about z with bevelled ends."""
     bevel = 0.12 * min(radius, high - low)
-    return revolved([(0, low), (radius - bevel, low), (radius, low + bevel), (radius, high - bevel), (radius - bevel, high), (0, high)],
-                    sides)  # fmt: skip
+    start = [(0.0, low), (radius - bevel, low), (radius, low + bevel)]
+    return revolved([*start, (radius, high - bevel), (radius - bevel, high), (0.0, high)], sides)
 
 
 def ball(radius: float, sides: int = ROUND) -> Surface:

@@ -6,11 +6,15 @@ import base64
 import hashlib
 import html
 import json
+from dataclasses import replace
 from importlib.resources import files
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from supple.delivery import written_whole
+from supple.errors import SuppleError
 from supple.results.scene import Array, Mesh, Placed, Scene, SceneModes, SceneMotion
 
 _SCRIPTS = ("maths.js", "body.js", "renderer.js", "camera.js", "plot.js", "shows.js", "page.js", "start.js")
@@ -37,6 +41,13 @@ def show_page(scene: Scene, mode: int = 1, prefer: str = "") -> str:
         name, found, rest = piece.partition("}}")
         made.append(parts[name] + rest if found else piece)
     return "".join(made)
+
+
+def write_page(text: str, path: Path) -> Path:
+    """The path of an .html file, after the page was written to it."""
+    if path.suffix.lower() not in (".html", ".htm"):
+        raise SuppleError(f"{path}: a page is written to an .html file")
+    return written_whole(path, lambda file: file.write_text(text, encoding="utf-8"))
 
 
 def _file(name: str) -> str:
@@ -107,7 +118,12 @@ def _part(scene: Scene, mesh: Mesh, arrays: _Arrays) -> dict[str, Any]:
 
 
 def _placed(placed: Placed, arrays: _Arrays) -> dict[str, int]:
-    return {"rotation": arrays(placed.rotation), "position": arrays(placed.position), "elastic": arrays(placed.elastic)}
+    return {
+        "rotation": arrays(placed.rotation),
+        "position": arrays(placed.position),
+        "elastic": arrays(placed.elastic),
+        "strain": arrays(placed.strain),
+    }
 
 
 def _modes(modes: SceneModes, arrays: _Arrays) -> dict[str, Any]:
@@ -128,14 +144,15 @@ def _numbers(values: Array) -> list[float | None]:
 
 def _motion(motion: SceneMotion, arrays: _Arrays) -> dict[str, Any]:
     def placed(given: Placed) -> dict[str, int]:
-        return _placed(Placed(quaternions(given.rotation), given.position, given.elastic), arrays)
+        return _placed(replace(given, rotation=quaternions(given.rotation)), arrays)
 
+    straight = replace(motion.straight, elastic=np.zeros(0), strain=np.zeros(0))  # nothing bends
     return {
         "name": motion.name,
         "outcome": motion.outcome,
         "time": arrays(motion.time),
         "placed": placed(motion.placed),
-        "straight": placed(motion.straight),
+        "straight": placed(straight),
         "energy": arrays(motion.energy),
         "series": [
             {"name": s.name, "unit": s.unit, "labels": list(s.lines), "lines": [arrays(x) for x in s.lines.values()]}

@@ -6,11 +6,10 @@ from pathlib import Path
 
 import click
 
-from supple.cli.motions import bar, duration_option, writable_place
+from supple.cli.motions import bar, duration_option, every_option, writable_place
 from supple.cli.options import (
     assembly_option,
     at_option,
-    checked_seconds,
     json_option,
     load_option,
     print_json,
@@ -31,14 +30,14 @@ from supple.errors import SuppleError
 @click.option("--mode", type=click.IntRange(1), help="The mode that the page begins with.")
 @click.option("--motion", metavar="NAME|FILE", help="A motion to simulate and to play (as of supple simulate).")
 @duration_option
-@click.option("--every", callback=checked_seconds, default="1 ms", show_default=True, metavar="TIME", help="Between samples.")
+@every_option
 @click.option("-o", "--output", type=click.Path(path_type=Path), metavar="FILE.html", help="The page: one file, no network.")
 @click.option("--open", "opened", is_flag=True, help="Show the page in a browser.")
 @json_option
 def show(
-    robot: str, at: dict[str, str], settings: dict[str, str], assembly: str | None, loads: dict[str, list[float]], free: bool,
-    count: int, mode: int | None, motion: str | None, duration: float | None, every: float, output: Path | None, opened: bool,
-    as_json: bool,
+    robot: str, at: dict[str, str], settings: dict[str, str], assembly: str | None, loads: dict[str, list[float]],
+    free: bool, count: int, mode: int | None, motion: str | None, duration: float | None, every: float,
+    output: Path | None, opened: bool, as_json: bool,
 ) -> None:  # fmt: skip
     """A page that shows the robot in three dimensions: its parts, its modes, a motion."""
     from supple.api import Robot

@@ -82,7 +82,7 @@ def _faces(basis: Any) -> Array:
     """The surface of a mesh as triangles of its corners, seen from outside."""
     mesh = basis.mesh
     facets = mesh.boundary_facets()
-    corners = basis.nodal_dofs[0, mesh.facets[:, facets]].T  # F x 3 or 4
+    corners: Array = basis.nodal_dofs[0, mesh.facets[:, facets]].T  # F x 3 or 4
     places = basis.doflocs.T
     if corners.shape[1] == 4:
         corners = _around(corners, places)

@@ -40,7 +40,7 @@ class Robot {
   }
 
   placed(given) {
-    return { R: this.array(given.rotation), p: this.array(given.position), e: this.array(given.elastic) };
+    return { R: this.array(given.rotation), p: this.array(given.position), e: this.array(given.elastic), x: this.array(given.strain) };
   }
 
   // Displacement and rotation of the sections of a part by its elastic coordinates, from `from` on in e.
@@ -124,22 +124,24 @@ class Robot {
     return out;
   }
 
-  // The largest strain within the surface, at every point of it, when bodies bend by the elastic coordinates e.
-  strains(e, out = new Float32Array(this.vertices)) {
-    const small = new Float64Array(6 * this.count);
+  // Displacements of the points of a part, in the axes of its body, linear in what they are of.
+  displacements(part, x) {
+    const u = this.bent(part, x, new Float64Array(6 * part.sections)), made = new Float64Array(3 * part.station.length);
+    for (let v = 0; v < part.station.length; v++) {
+      const s = part.station[v], turn = cross(u.subarray(6 * s + 3, 6 * s + 6), part.offset.subarray(3 * v, 3 * v + 3));
+      for (let c = 0; c < 3; c++) made[3 * v + c] = u[6 * s + c] + turn[c];
+    }
+    return made;
+  }
+
+  // The largest strain along the surface, at every point of it, of bodies with the strain coordinates x.
+  strains(x, out = new Float32Array(this.vertices)) {
     out.fill(0);
     for (const part of this.parts) {
       if (!part.unknowns || !["beam", "plate", "solid"].includes(part.kind)) continue;
-      const u = this.bent(part, e, small), points = part.station.length;
-      const place = new Float64Array(3 * points), move = new Float64Array(3 * points), times = new Float32Array(points);
-      for (let v = 0; v < points; v++) {
-        const s = part.station[v], o = part.offset.subarray(3 * v, 3 * v + 3), w = u.subarray(6 * s + 3, 6 * s + 6);
-        const turn = [w[1] * o[2] - w[2] * o[1], w[2] * o[0] - w[0] * o[2], w[0] * o[1] - w[1] * o[0]];
-        for (let c = 0; c < 3; c++) {
-          place[3 * v + c] = part.stations[3 * s + c] + o[c];
-          move[3 * v + c] = u[6 * s + c] + turn[c];
-        }
-      }
+      const points = part.station.length, place = new Float64Array(3 * points), times = new Float32Array(points);
+      for (let i = 0; i < 3 * points; i++) place[i] = part.stations[3 * part.station[Math.floor(i / 3)] + (i % 3)] + part.offset[i];
+      const move = this.displacements(part, x);
       for (let t = 0; t < part.triangles.length; t += 3) {
         const corners = part.triangles.subarray(t, t + 3), found = triangleStrain(place, move, corners);
         for (const v of corners) {
@@ -153,15 +155,18 @@ class Robot {
   }
 }
 
-// The largest principal strain (by size) in a triangle whose corners move.
+// The largest strain along the sides of a triangle whose corners move. Sides, because a shear between the stations of a
+// thin beam would come from its drawing, not from its bending.
 function triangleStrain(place, move, [a, b, c]) {
-  const edge = (x, i, j) => [x[3 * j] - x[3 * i], x[3 * j + 1] - x[3 * i + 1], x[3 * j + 2] - x[3 * i + 2]];
-  const p = edge(place, a, b), q = edge(place, a, c), x = unit(p), normal = cross(p, q);
-  const y = unit(cross(normal, x)), long = dot(p, x), high = dot(q, y), lean = dot(q, x);
-  if (!(long * high > 0)) return 0;
-  const du = edge(move, a, b), dv = edge(move, a, c);
-  const xx = dot(du, x) / long, yx = dot(du, y) / long; // d(u, v)/dx
-  const xy = (dot(dv, x) - lean * xx) / high, yy = (dot(dv, y) - lean * yx) / high;
-  const mean = (xx + yy) / 2, radius = Math.hypot((xx - yy) / 2, (xy + yx) / 2);
-  return Math.max(Math.abs(mean + radius), Math.abs(mean - radius));
+  let most = 0;
+  for (const [i, j] of [[a, b], [b, c], [c, a]]) {
+    let long = 0, growth = 0;
+    for (let k = 0; k < 3; k++) {
+      const way = place[3 * j + k] - place[3 * i + k];
+      long += way * way;
+      growth += way * (move[3 * j + k] - move[3 * i + k]);
+    }
+    if (long > 0) most = Math.max(most, Math.abs(growth) / long);
+  }
+  return most;
 }

@@ -3,7 +3,6 @@
 const $ = (id) => document.getElementById(id);
 const TINTS = { beam: [74, 134, 204, 255], plate: [88, 150, 190, 255], solid: [96, 142, 196, 255], rod: [138, 150, 165, 255], platform: [222, 165, 62, 255],
   joint: [62, 71, 84, 255], motor: [206, 84, 48, 255], spring: [66, 158, 108, 255], base: [164, 173, 184, 255], rail: [150, 160, 172, 255], point: [224, 49, 90, 255] };
-const SIGNALS = ["#2f6fb7", "#d9480f", "#3f9c6b"];
 
 const make = (tag, text, more = {}) => {
   const element = Object.assign(document.createElement(tag), more);

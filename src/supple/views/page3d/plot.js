@@ -31,7 +31,7 @@ function drawPlot(canvas, time, series, now) {
   pen.strokeStyle = colours.getPropertyValue("--line");
   pen.lineWidth = 1;
   pen.textAlign = "right";
-  for (const v of ticks(low, high, 3)) {
+  for (const v of ticks(low, high, 4)) {
     pen.beginPath(); pen.moveTo(left, y(v)); pen.lineTo(right, y(v)); pen.stroke();
     pen.fillText(shortNumber(v), left - 4, y(v) + 3);
   }

@@ -6,7 +6,7 @@ class ModeShow {
     this.frames = page.robot.frames;
     const all = page.robot.placed(this.data.moves), elastic = all.e.length / this.data.frequencies.length;
     this.moves = this.data.frequencies.map((_, k) => ({ R: all.R.subarray(9 * this.frames * k, 9 * this.frames * (k + 1)),
-      p: all.p.subarray(3 * this.frames * k, 3 * this.frames * (k + 1)), e: all.e.subarray(elastic * k, elastic * (k + 1)) }));
+      p: all.p.subarray(3 * this.frames * k, 3 * this.frames * (k + 1)), e: all.e.subarray(elastic * k, elastic * (k + 1)), x: all.x.subarray(elastic * k, elastic * (k + 1)) }));
     this.data.frequencies.forEach((f, k) => {
       const button = make("button", "", { type: "button", className: "mode", onclick: () => this.choose(k) });
       button.setAttribute("role", "radio");
@@ -51,7 +51,7 @@ class ModeShow {
   shares(kind) {
     const k = this.page.choice.mode, rows = this.data.bodies.map((name, i) => [name, this.data[kind][i][k]]);
     rows.sort((a, b) => b[1] - a[1]);
-    $(`${kind}-shares`).replaceChildren(...rows.slice(0, 5).filter((r) => r[1] > 0.0005).map(([name, share]) => {
+    $(`${kind}-shares`).replaceChildren(...rows.slice(0, 4).filter((r) => r[1] > 0.0005).map(([name, share]) => {
       const row = make("div", "", { className: "share" }), bar = make("i", "");
       bar.style.setProperty("--part", `${100 * share}%`);
       const label = make("b", name, { title: name });
@@ -86,11 +86,11 @@ class ModeShow {
   // Colours of a mode do not change while it swings: they are those of its largest deflection.
   colours(kind) {
     const { robot } = this.page, { distances, largest } = this.now, k = this.page.choice.mode;
-    if (kind === "deflection") return { values: distances.map((x) => x / (largest || 1)), title: "deflection", high: metres(this.amplitude * largest) };
+    if (kind === "deflection") return { values: onMoving(robot, (v) => distances[v] / (largest || 1)), title: "deflection", high: metres(this.amplitude * largest) };
     if (kind === "strain") {
-      const strains = robot.strains(this.moves[k].e), most = strains.reduce((a, b) => Math.max(a, b), 0);
+      const strains = robot.strains(this.moves[k].x), most = strains.reduce((a, b) => Math.max(a, b), 0);
       const flexible = onFlexible(robot, (v) => strains[v] / (most || 1));
-      return { values: flexible, title: "strain, if 1 mm is the largest deflection", high: `${seen((1e6 * most * 1e-3) / (largest || 1), 3)} µm/m` };
+      return { values: flexible, title: "strain, if 1 mm is the largest deflection", high: `${seen((1e3 * most) / (largest || 1), 3)} µm/m` };
     }
     const share = new Map(this.data.bodies.map((name, i) => [name, this.data.elastic[i][k]])), most = Math.max(...share.values()) || 1;
     return { values: byPart(robot, (part) => (share.has(part.body) ? share.get(part.body) / most : -1)), title: "elastic energy of the body", high: percent(most) };
@@ -103,12 +103,14 @@ class ModeShow {
   }
 }
 
-const onFlexible = (robot, value) => {
+// Values of the points of some parts; the others keep their own colour.
+const onParts = (robot, chosen, value) => {
   const made = new Float32Array(robot.vertices).fill(-1);
-  for (const part of robot.parts)
-    if (["beam", "plate", "solid"].includes(part.kind)) for (let v = 0; v < part.station.length; v++) made[part.base + v] = value(part.base + v);
+  for (const part of robot.parts) if (chosen(part)) for (let v = 0; v < part.station.length; v++) made[part.base + v] = value(part.base + v);
   return made;
 };
+const onFlexible = (robot, value) => onParts(robot, (part) => ["beam", "plate", "solid"].includes(part.kind), value);
+const onMoving = (robot, value) => onParts(robot, (part) => part.frame >= 0, value);
 
 const byPart = (robot, value) => {
   const made = new Float32Array(robot.vertices);
@@ -119,12 +121,12 @@ const byPart = (robot, value) => {
 class MotionShow {
   constructor(page) {
     Object.assign(this, { page, data: page.data.motion, robot: page.robot });
-    const read = (given) => ({ q: this.robot.array(given.rotation), p: this.robot.array(given.position), e: this.robot.array(given.elastic) });
+    const read = (given) => ({ q: this.robot.array(given.rotation), p: this.robot.array(given.position), e: this.robot.array(given.elastic), x: this.robot.array(given.strain) });
     this.time = this.robot.array(this.data.time);
     [this.bent, this.straight] = [read(this.data.placed), read(this.data.straight)];
     this.end = this.time[this.time.length - 1];
     const n = this.robot.frames;
-    this.work = [0, 1].map(() => ({ R: new Float64Array(9 * n), p: new Float64Array(3 * n), e: new Float64Array(this.bent.e.length / this.time.length) }));
+    this.work = [0, 1].map(() => ({ R: new Float64Array(9 * n), p: new Float64Array(3 * n), e: new Float64Array(this.bent.e.length / this.time.length), x: new Float64Array(this.bent.e.length / this.time.length) }));
     this.sections = [0, 1].map(() => new Float32Array(12 * this.robot.count));
     this.tracks = this.robot.parts.filter((p) => p.kind === "point" && p.frame >= 0).map((part) => this.track(part));
     this.series = this.data.series.map((s) => ({ ...s, lines: s.lines.map((k) => this.robot.array(k)) }));
@@ -179,7 +181,11 @@ class MotionShow {
     const n = this.robot.frames, m = out.e.length;
     turned(from.q, 4 * n * a, 4 * n * b, t, n, out.R);
     for (let i = 0; i < 3 * n; i++) out.p[i] = (1 - t) * from.p[3 * n * a + i] + t * from.p[3 * n * b + i];
-    for (let i = 0; i < m; i++) out.e[i] = (1 - t) * from.e[m * a + i] + t * from.e[m * b + i];
+    if (!from.e.length) return out; // nothing bends
+    for (let i = 0; i < m; i++) {
+      out.e[i] = (1 - t) * from.e[m * a + i] + t * from.e[m * b + i];
+      out.x[i] = (1 - t) * from.x[m * a + i] + t * from.x[m * b + i];
+    }
     return out;
   }
 
@@ -210,7 +216,7 @@ class MotionShow {
   largest() {
     const [bent, straight] = this.sections;
     let most = 0;
-    for (let s = 3; s < bent.length; s += 12) most = Math.max(most, Math.hypot(bent[s] - straight[s], bent[s + 4] - straight[s + 4], bent[s + 8] - straight[s + 8]));
+    for (let s = 3; s < bent.length; s += 12) most = Math.max(most, Math.hypot(bent[s] - straight[s], bent[s + 4] - straight[s + 4], bent[s + 8] - straight[s + 8]) || 0);
     return most;
   }
 
@@ -221,18 +227,31 @@ class MotionShow {
   colours(kind) {
     const { robot } = this, [bent, straight] = this.sections;
     if (kind === "deflection") {
-      const far = robot.distances(bent.map((x, i) => x - straight[i]));
-      this.most = { ...this.most, deflection: Math.max(this.most?.deflection ?? 0, far.reduce((a, b) => Math.max(a, b), 0)) };
-      return { alive: true, values: far.map((x) => x / (this.most.deflection || 1)), title: "deflection", high: metres(this.most.deflection) };
+      const far = robot.distances(bent.map((x, i) => x - straight[i])), most = this.peaks.deflection;
+      return { alive: true, values: onMoving(robot, (v) => far[v] / (most || 1)), title: "deflection", high: metres(most) };
     }
     if (kind === "strain") {
-      const strains = robot.strains(this.work[0].e);
-      this.most = { ...this.most, strain: Math.max(this.most?.strain ?? 0, strains.reduce((a, b) => Math.max(a, b), 0)) };
-      return { alive: true, values: onFlexible(robot, (v) => strains[v] / (this.most.strain || 1)), title: "strain", high: `${seen(1e6 * this.most.strain, 3)} µm/m` };
+      const strains = robot.strains(this.work[0].x), most = this.peaks.strain;
+      return { alive: true, values: onFlexible(robot, (v) => strains[v] / (most || 1)), title: "strain", high: `${seen(1e6 * most, 3)} µm/m` };
     }
     const [a, b, t] = this.sample(this.page.choice.time), n = robot.frames, most = this.energy.reduce((x, y) => Math.max(x, y), 0);
     const own = (f) => ((1 - t) * this.energy[n * a + f] + t * this.energy[n * b + f]) / (most || 1);
     return { alive: true, values: byPart(robot, (part) => (part.frame < 0 ? -1 : own(part.frame))), title: "elastic energy of the body", high: `${seen(most, 3)} J` };
+  }
+
+  // The largest deflection and strain of the whole motion, of up to 40 of its samples.
+  get peaks() {
+    if (this.known) return this.known;
+    this.known = { deflection: 0, strain: 0 };
+    const largest = (values) => values.reduce((a, b) => Math.max(a, b || 0), 0), step = Math.max(1, Math.floor(this.time.length / 40));
+    const work = this.work.map((w) => ({ R: w.R.slice(), p: w.p.slice(), e: w.e.slice(), x: w.x.slice() }));
+    for (let k = 0; k < this.time.length; k += step) {
+      const bent = this.robot.sections(this.between(this.bent, [k, k, 0], work[0]));
+      const straight = this.robot.sections(this.between(this.straight, [k, k, 0], work[1]));
+      this.known.deflection = Math.max(this.known.deflection, largest(this.robot.distances(bent.map((x, i) => x - straight[i]))));
+      this.known.strain = Math.max(this.known.strain, largest(this.robot.strains(work[0].x)));
+    }
+    return this.known;
   }
 
   track(part) {

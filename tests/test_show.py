@@ -1,0 +1,290 @@
+"""Robots as they look: the page in a real browser, what it draws beside what the model says."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from browser import CHROMIUM, Browser, browser
+from click.testing import CliRunner
+
+import supple
+from supple.cli.main import main
+from supple.machine import Machine
+from supple.model.posture import posture
+from supple.results.scene import mode_scale, points_of, section_moves, sections
+from supple.scene.bodies import body_mesh
+from supple.scene.surfaces import ball, block, cylinder
+from supple.views.show_page import quaternions, show_page
+
+needs_browser = pytest.mark.skipif(CHROMIUM is None, reason="no chromium here; apt-get install chromium")
+
+EVIL = "<script>window.hit=1</script>\"'</script><!--<b>" + "x" * 300 + "😀 שלום"
+BAR = """
+name: bar
+space: spatial
+gravity: [0, 0, 0]
+materials: {steel: {E: 210 GPa, rho: 7850 kg/m^3, nu: 0.3}}
+sections: {bar: {rectangle: {y: 10 mm, z: 20 mm}}}
+bodies: {bar: {beam: {length: 1 m, section: bar, material: steel, elements: 4}}}
+links: {bar: {parent: base, body: bar}}
+points: {tip: {link: bar, on: end}}
+"""
+
+
+@pytest.fixture(scope="module")
+def page() -> Iterator[Browser]:
+    with browser() as made:
+        yield made
+
+
+def volume(points: np.ndarray, triangles: np.ndarray) -> float:
+    a, b, c = (points[triangles[:, k]] for k in range(3))
+    return float(np.einsum("ij,ij->", a, np.cross(b, c)) / 6)
+
+
+# What is drawn -------------------------------------------------------------------------------------------------------
+
+
+def test_surfaces_are_closed_and_seen_from_outside() -> None:
+    for made, exact, least in (
+        (ball(1.0, 40), 4 * np.pi / 3, 0.97),
+        (block(1, 2, 3), 6.0, 1 - 1e-12),
+        (cylinder(1, 0, 2, 60), 2 * np.pi, 0.95),
+    ):
+        found = volume(made.points, made.triangles)
+        assert least * exact <= found <= exact * (1 + 1e-12)
+        a, b, c = (made.points[made.triangles[:, k]] for k in range(3))
+        faces = np.cross(b - a, c - a)
+        wide = np.linalg.norm(faces, axis=1) > 1e-12
+        assert (np.einsum("ij,ij->i", faces, made.normals[made.triangles[:, 0]])[wide] > 0).all()
+
+
+@pytest.mark.parametrize("robot", ["delta", "surgiscope", "cantilever"])
+def test_beams_are_drawn_with_the_volume_of_their_sections(robot: str) -> None:
+    mechanism = Machine.read(robot).mechanism()
+    for index, piece in list(mechanism.pieces.items())[:5]:
+        mesh = body_mesh("", index, mechanism.frames[index].body, piece)
+        assert mesh is not None and piece.beam is not None
+        points = mesh.stations[mesh.station] + mesh.offset
+        exact = float(piece.beam.section.area) * float(piece.beam.length)
+        assert 0.95 * exact < volume(points, mesh.triangles) < exact * (1 + 1e-9)
+
+
+def test_a_plate_is_drawn_with_its_volume() -> None:
+    mechanism = Machine.read("gough_stewart_plate").mechanism()
+    ((index, piece),) = mechanism.pieces.items()
+    mesh = body_mesh("", index, mechanism.frames[index].body, piece)
+    assert mesh is not None and piece.shape is not None
+    corners = piece.body.outline.position.astype(float)[:-1]  # type: ignore[union-attr]
+    x, y = corners[:, 0], corners[:, 1]
+    area = 0.5 * abs(float(x @ np.roll(y, -1) - y @ np.roll(x, -1)))
+    assert volume(mesh.stations[mesh.station] + mesh.offset, mesh.triangles) == pytest.approx(
+        area * piece.shape.thickness, rel=1e-6
+    )
+
+
+@pytest.mark.parametrize("robot", ["dualemps", "delta", "gough_stewart_flexible"])
+def test_sections_are_where_the_model_has_its_outline(robot: str) -> None:
+    """The line drawing is a Function of the formulation; surfaces come from the bodies and frames, in numpy."""
+    made = supple.Robot(robot)
+    scene, model = made.show(count=4), made.model()
+    modes = made.modes(count=4)
+    for mesh in scene.meshes:
+        if mesh.kind not in ("beam", "plate"):
+            continue
+        index = mesh.frame
+        points, moves = modes.drawing.points[index], modes.drawing.displacements[index]
+        at = sections(scene, mesh, scene.rest)[..., 3]
+        seen = 0
+        for p, d in zip(points, moves.transpose(1, 0, 2), strict=True):
+            near = int(np.argmin(np.linalg.norm(at - p, axis=1)))
+            if np.linalg.norm(at[near] - p) < 1e-9:
+                seen += 1
+                for k in range(4):
+                    assert scene.modes is not None
+                    change = section_moves(scene, mesh, scene.rest, scene.modes.moves[k])[near, :, 3]
+                    assert np.abs(change - d[k]).max() < 1e-9 * np.abs(moves).max()
+        assert seen >= 3
+    assert model.mechanism.name == robot and mode_scale(scene, 0) > 0
+
+
+def test_a_small_motion_is_the_derivative_of_the_sections() -> None:
+    made = supple.Robot("delta")
+    scene, model = made.show(count=3), made.model()
+    from supple.model.observe import postures_of
+    from supple.scene.scene import placed_at
+
+    modes = made.modes(count=3)
+    assert scene.modes is not None
+    rest = postures_of(model, np.array([modes.pose[n] for n in model.names]))
+    h = 1e-6
+    ends = [placed_at(model, model.retract(rest, s * h * modes.shapes[:, 2])) for s in (1, -1)]
+    for mesh in scene.meshes:
+        slope = (sections(scene, mesh, ends[0]) - sections(scene, mesh, ends[1])) / (2 * h)
+        assert np.abs(slope - section_moves(scene, mesh, scene.rest, scene.modes.moves[2])).max() < 1e-6
+
+
+def test_quaternions_turn_as_their_matrices() -> None:
+    from scipy.spatial.transform import Rotation
+
+    R = Rotation.random(50, random_state=3).as_matrix()
+    R[0] = np.diag([1.0, -1.0, -1.0])
+    p = quaternions(R)
+    assert np.abs(Rotation.from_quat(p[:, [1, 2, 3, 0]]).as_matrix() - R).max() < 1e-12
+
+
+# The page ------------------------------------------------------------------------------------------------------------
+
+
+def drawn(page: Browser) -> np.ndarray:
+    return np.array(page.ask("Array.from(supple.current)")).reshape(-1, 3, 4)
+
+
+@needs_browser
+@pytest.mark.parametrize("robot", ["dualemps", "delta", "gough_stewart_plate"])
+def test_the_page_draws_what_the_model_says(robot: str, page: Browser, tmp_path: Path) -> None:
+    made = supple.Robot(robot)
+    scene = made.show(count=6)
+    page.open(scene.save(tmp_path / "robot.html"))
+    page.ask("supple.play(false), supple.modes.choose(2)")
+    assert page.ask("document.querySelector('.mode[aria-checked=true] span').textContent").startswith(
+        f"{made.modes(count=6).frequencies_hz[2]:.5g}"
+    )
+    page.ask("document.getElementById('phase').value = 90, supple.modes.phase = Math.PI / 2, supple.draw()")
+    factor = page.ask("supple.modes.amplitude")
+    found = drawn(page)
+    assert scene.modes is not None and factor > 0
+    moves = scene.modes.moves[2]
+    every = [sections(scene, m, scene.rest) + factor * section_moves(scene, m, scene.rest, moves) for m in scene.meshes]
+    exact = np.concatenate(every)
+    assert np.abs(found[..., 3] - exact[..., 3]).max() < 1e-6
+    assert np.abs(found[..., :3] - exact[..., :3]).max() < 1e-5
+    assert not page.problems and page.requests == [(tmp_path / "robot.html").as_uri()]
+
+
+@needs_browser
+def test_a_motion_is_played_where_the_simulation_was(page: Browser, tmp_path: Path) -> None:
+    made = supple.Robot("dualemps")
+    scene = made.show(motion="square", duration="0.4 s", count=0)
+    run = made.simulate("square", duration="0.4 s")
+    assert scene.motion is not None
+    page.open(scene.save(tmp_path / "robot.html"))
+    sample = 300
+    time = float(run.time[sample])
+    page.ask(f"supple.play(false), supple.motion.go({time}), supple.draw()")
+    points = [k for k, m in enumerate(scene.meshes) if m.kind == "point"]
+    first = sum(len(m.stations) for m in scene.meshes[: points[0]])
+    assert np.abs(drawn(page)[first, :, 3] - run["point_position:P"][sample]).max() < 1e-6
+    before = page.ask("supple.choice.time")
+    until = f"(function wait() {{ supple.choice.time === {before} ? setTimeout(wait, 20) : go() }})()"
+    page.ask(f"supple.play(true), new Promise((go) => {until})")
+    # amplified: straight and bent robots, and what is between, are linear in the factor
+    page.ask(
+        f"supple.play(false), supple.motion.go({time}), document.getElementById('motion-scale').value = 1, supple.draw()"
+    )
+    wide = drawn(page)[first, :, 3]
+    deformed = run["point_deformation:P"][sample]
+    assert np.abs(wide - (run["point_position:P"][sample] + 9 * deformed)).max() < 2e-6
+    for kind in ("deflection", "strain", "energy"):
+        page.ask(f"document.getElementById('colour').value = '{kind}', supple.recolour(), supple.draw()")
+        assert page.ask("Math.max(...supple.colours.values)") <= 1 + 1e-6
+    assert not page.problems and len(page.requests) == 1
+
+
+@needs_browser
+def test_strain_of_a_bent_bar_is_that_of_the_textbook(page: Browser, tmp_path: Path) -> None:
+    """A cantilever bent by a force at its end: the strain is 6 F l / (E b h^2) at the root."""
+    file = tmp_path / "bar.yaml"
+    file.write_text(BAR, encoding="utf-8")
+    made = supple.Robot(file)
+    force, b, h, E = 10.0, 0.02, 0.01, 210e9
+    scene = made.show(count=0, loads={"tip": [0, force, 0]})
+    page.open(scene.save(tmp_path / "bar.html"))
+    strains = np.array(page.ask("Array.from(supple.robot.strains(supple.robot.rest.x))"))
+    exact = 6 * force * 1.0 / (E * b * h**2)
+    assert strains.max() == pytest.approx(exact * (1 - 1 / 32), rel=1e-3)  # of the first of 16 lengths, in its middle
+
+
+@needs_browser
+def test_names_are_text_whatever_they_are(page: Browser, tmp_path: Path) -> None:
+    """Robot files refuse such names; records of other origin may hold them."""
+    scene = supple.Robot("cantilever").show(count=2)
+    assert scene.modes is not None
+    meshes = tuple(replace(m, name=EVIL) for m in scene.meshes)
+    modes = replace(scene.modes, bodies=(EVIL,) * len(scene.modes.bodies))
+    evil = replace(scene, robot=EVIL, about=EVIL, notices=(EVIL,), meshes=meshes, modes=modes, pose={EVIL: (1.0, EVIL)})
+    (tmp_path / "evil.html").write_text(show_page(evil), encoding="utf-8")
+    page.open(tmp_path / "evil.html")
+    page.ask("document.getElementById('names').value = 'all', supple.draw()")
+    for where in ("#name", "#about", "#labels span", "#notices p", ".share b", "#pose-table td"):
+        assert page.ask(f"document.querySelector('{where}').textContent") == EVIL
+    assert page.ask("document.title").startswith(EVIL[:20])
+    assert page.ask("window.hit") is None and page.ask("document.querySelectorAll('script, b > *').length") == 2
+    assert page.ask("document.documentElement.scrollWidth") <= 1280
+    assert not page.problems and len(page.requests) == 1
+
+
+@needs_browser
+def test_keys_touch_and_small_screens(page: Browser, tmp_path: Path) -> None:
+    scene = supple.Robot("cantilever").show(count=3)
+    page.open(scene.save(tmp_path / "robot.html", mode=2), width=390, height=780, dark=True)
+    assert page.ask("supple.choice.mode") == 1 and page.ask("document.documentElement.classList.contains('dark')")
+    assert page.ask("document.getElementById('panel').classList.contains('folded')")
+
+    def press(key: str) -> None:
+        page.ask(
+            f"document.getElementById('view').dispatchEvent(new KeyboardEvent('keydown', {{key: '{key}', bubbles: true}}))"
+        )
+
+    yaw, far = page.ask("supple.camera.yaw"), page.ask("supple.camera.distance")
+    press("ArrowLeft"), press("+"), press("n"), press(" ")
+    assert page.ask("supple.camera.yaw") > yaw and page.ask("supple.camera.distance") < far
+    assert page.ask("supple.choice.mode") == 2 and page.ask("supple.choice.playing") is False
+    press("Home")
+    for kind, x in (("touchStart", (100, 200)), ("touchMove", (160, 260)), ("touchEnd", ())):
+        spots = [{"x": 195 - x[0] / 2, "y": 300}, {"x": 195 + x[1] / 2, "y": 300}] if x else []
+        page.call("Input.dispatchTouchEvent", type=kind, touchPoints=spots)
+    assert page.ask("supple.camera.distance") < far
+    named = "x.labels?.length || x.ariaLabel || x.textContent.trim()"
+    found = f"[...document.querySelectorAll('button, input, select, canvas')].filter((x) => !({named}))"
+    assert page.ask(f"{found}.map((x) => x.id)") == []
+    assert not page.problems
+
+
+def test_a_page_asks_nothing_of_the_network() -> None:
+    text = show_page(supple.Robot("cantilever").show(count=1))
+    assert "default-src 'none'" in text and "unsafe" not in text
+    for word in ("http://", "https://", "import(", "fetch(", "XMLHttpRequest", "innerHTML", "eval("):
+        assert word not in text
+
+
+def test_words_on_the_command_line(tmp_path: Path) -> None:
+    def said(*words: str) -> tuple[int, str]:
+        found = CliRunner().invoke(main, ["show", *words])
+        return found.exit_code, found.output
+
+    code, text = said("five_bar", "--count", "2", "-o", str(tmp_path / "five.html"))
+    assert code == 0 and "five.html" in text and (tmp_path / "five.html").stat().st_size < 500_000
+    for words, part in (
+        (("five_bar",), "-o robot.html"),
+        (("five_bar", "-o", str(tmp_path / "five.png")), ".html"),
+        (("five_bar", "-o", str(tmp_path)), "file"),
+        (("five_bar", "--motion", "nonsense", "-o", str(tmp_path / "x.html")), "nonsense"),
+        (("five_bar", "--mode", "500", "-o", str(tmp_path / "x.html")), "500"),
+    ):
+        code, text = said(*words)
+        assert code != 0 and part in text and "Traceback" not in text
+    code, text = said("bricard", "-o", str(tmp_path / "bricard.html"))
+    assert code == 0 and "no modes" in text
+    assert posture(Machine.read("bricard").model()).shape == (5,)
+
+
+def test_surface_points_follow_their_sections() -> None:
+    scene = supple.Robot("cantilever").show(count=1)
+    beam = next(m for m in scene.meshes if m.kind == "beam")
+    points = points_of(beam, sections(scene, beam, scene.rest))
+    assert np.ptp(points[:, 0]) == pytest.approx(1.0, abs=1e-3) and np.isfinite(points).all()
