@@ -5,10 +5,10 @@ from __future__ import annotations
 import base64
 import json
 import os
+import select
 import shutil
 import subprocess
 import tempfile
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -31,6 +31,7 @@ class Browser:
         self.number = 0
         self.session: str | None = None
         self.unread = b""
+        self.loaded = False
         self.problems: list[str] = []
         self.requests: list[str] = []
         target = self.call("Target.createTarget", url="about:blank")["targetId"]
@@ -45,19 +46,16 @@ class Browser:
         if self.session is not None:
             message["sessionId"] = self.session
         os.write(self.send, json.dumps(message).encode() + b"\0")
-        end = time.monotonic() + _PATIENCE
-        while time.monotonic() < end:
-            found = self.next_message()
-            if found.get("id") == self.number:
-                assert "error" not in found, f"{method}: {found['error']}"
-                return dict(found["result"])
+        while (found := self.next_message()).get("id") != self.number:
             self.note(found)
-        raise TimeoutError(method)
+        assert "error" not in found, f"{method}: {found['error']}"
+        return dict(found["result"])
 
     def next_message(self) -> dict[str, Any]:
         while b"\0" not in self.unread:
-            chunk = os.read(self.receive, 1 << 20)
-            assert chunk, "the browser closed its pipe"
+            ready, _, _ = select.select([self.receive], [], [], _PATIENCE)
+            chunk = os.read(self.receive, 1 << 20) if ready else b""
+            assert chunk, "the browser says nothing more"
             self.unread += chunk
         text, _, self.unread = self.unread.partition(b"\0")
         return dict(json.loads(text))
@@ -72,6 +70,8 @@ class Browser:
             case "Log.entryAdded" if params["entry"]["level"] in ("error", "warning"):
                 if "GPU stall due to ReadPixels" not in params["entry"]["text"]:  # of screenshots, by the software renderer
                     self.problems.append(params["entry"]["text"])
+            case "Page.loadEventFired":
+                self.loaded = True
             case "Network.requestWillBeSent":
                 self.requests.append(params["request"]["url"])
 
@@ -82,12 +82,12 @@ class Browser:
         self.call("Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=1, mobile=width < 600)
         features = [{"name": "prefers-color-scheme", "value": "dark" if dark else "light"}]
         self.call("Emulation.setEmulatedMedia", features=features)
+        self.loaded = False
         self.call("Page.navigate", url=file.as_uri())
-        end = time.monotonic() + _PATIENCE
-        while not self.ask("Boolean(window.supple && window.supple.frames > 1)"):
-            assert not self.problems, self.problems
-            assert time.monotonic() < end, "the page draws nothing"
-            time.sleep(0.02)
+        while not self.loaded:
+            self.note(self.next_message())
+        assert self.ask("Boolean(window.supple)"), self.problems
+        self.ask("new Promise((go) => (function wait() { supple.frames > 0 ? go() : setTimeout(wait, 20) })())")
 
     def ask(self, script: str) -> Any:
         """The value of an expression in the page."""
