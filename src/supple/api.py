@@ -356,6 +356,7 @@ class Robot(Machine):
         resume: bool = False,
         filter: float | None = None,
         against: str | Path | None = None,
+        accept: bool = False,
         progress: Callable[[float], None] | None = None,
     ) -> SimulationShown:
         """A motion over time; it ends early, and says why, where the motion cannot go on.
@@ -374,6 +375,7 @@ class Robot(Machine):
         output: a file (.nc, .csv, .mat) for the result, with checkpoints beside it from which `resume` goes on.
         filter: cutoff (Hz) of a zero-phase low-pass for the samples of a measured table; against: a table (.csv) of what was
         measured meanwhile, with which the result is compared (`summary["against"]`) and drawn.
+        accept: a run that lost its accuracy, or whose bodies bend far beyond their theory, is `complete` all the same.
         progress: is told the share done.
 
         >>> run = supple.Robot("dualemps").simulate("square", duration="0.1 s", every="10 ms")
@@ -389,7 +391,7 @@ class Robot(Machine):
             self, motion, duration=duration, method=method, step=step, tol=tol, rho=rho, cutoff=cutoff, every=every,
             controller=controller, shaper=shaper, start=start, rigid=rigid, formulation=formulation, loops=loops,
             structural=structural, vary=vary, threads=threads, output=output, resume=resume, filter=filter, against=against,
-            progress=progress,
+            accept=accept, progress=progress,
         )  # fmt: skip
         return shown(made, SimulationShown)
 
@@ -407,6 +409,7 @@ class Robot(Machine):
         structural: str = "viscous",
         filter: float | None = None,
         against: str | Path | None = None,
+        accept: bool = False,
         output: str | Path | None = None,
         progress: Callable[[float], None] | None = None,
     ) -> SimulationShown:
@@ -418,8 +421,8 @@ class Robot(Machine):
 
         made = inverse(
             self, motion, duration=duration, quasi_static=quasi_static, shaper=shaper, tol=tol, every=every, rigid=rigid,
-            formulation=formulation, structural=structural, filter=filter, against=against, output=output,
-            progress=progress,
+            formulation=formulation, structural=structural, filter=filter, against=against, accept=accept,
+            output=output, progress=progress,
         )  # fmt: skip
         return shown(made, SimulationShown)
 

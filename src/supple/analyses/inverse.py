@@ -35,6 +35,7 @@ def inverse(
     structural: str = "viscous",
     filter: float | None = None,
     against: str | Path | None = None,
+    accept: bool = False,
     output: str | Path | None = None,
     progress: Callable[[float], None] | None = None,
 ) -> Simulation:
@@ -56,7 +57,7 @@ def inverse(
     read = replace(read, controller=None, torques=None, drives=dict.fromkeys(read.drives, "prescribed"))
     made = simulator(robot, read, formulation=formulation, rigid=rigid, duration=end, structural=structural)
     method, step = ("quasi_static", between) if quasi_static else ("radau", 0.0)
-    result = integrate(made, Settings(method, tol or 0.0, step, every=between), progress=progress)
+    result = integrate(made, Settings(method, tol or 0.0, step, every=between), progress=progress, accept=accept)
     if output is not None:
         save(result, Path(output))
     return result if against is None else beside(result, read_measured(Path(against), columns(result)))

@@ -50,6 +50,7 @@ def simulate(
     resume: bool = False,
     filter: float | None = None,
     against: str | Path | None = None,
+    accept: bool = False,
     progress: Callable[[float], None] | None = None,
 ) -> Simulation:
     """A motion of a robot over time; it ends early, and says why, where the motion cannot go on.
@@ -77,21 +78,25 @@ def simulate(
     if output is None and resume:
         raise SuppleError("resume needs an output file, beside which the checkpoints are")
     if output is not None:
-        result = _kept(made, chosen, threads, Path(output), resume, progress)
+        result = _kept(made, chosen, threads, Path(output), resume, accept, progress)
     else:
-        result = integrate(made, chosen, threads=threads, progress=progress)
+        result = integrate(made, chosen, threads=threads, progress=progress, accept=accept)
     return result if against is None else beside(result, read_measured(Path(against), columns(result)))
 
 
 def _kept(
     made: Simulator, chosen: Settings, threads: int | None, output: Path, resume: bool,
-    progress: Callable[[float], None] | None,
+    accept: bool, progress: Callable[[float], None] | None,
 ) -> Simulation:  # fmt: skip
     """The simulation, saved whatever happens, with checkpoints beside its result."""
     checkpoints = Checkpoints(output, _fingerprint(made, chosen))
     if resume and not checkpoints.there():
         raise SuppleError(f"there is no checkpoint in {checkpoints.folder} to go on from; start without resume")
-    result = integrate(made, chosen, threads=threads, progress=progress, keeper=checkpoints, resume=resume)
+    if not resume:
+        checkpoints.remove()  # of an earlier run, which this one is not to be mixed with
+    result = integrate(
+        made, chosen, threads=threads, progress=progress, keeper=checkpoints, resume=resume, accept=accept
+    )  # fmt: skip
     try:
         save(result, output)
     except SuppleError as problem:

@@ -42,6 +42,11 @@ against_option = click.option(
     "--against", type=click.Path(path_type=Path), metavar="FILE",
     help="Table (.csv) of what was measured: differences are printed and drawn. Columns: t, tau[q1], point_velocity[P.x]...",
 )  # fmt: skip
+accept_option = click.option(
+    "--accept",
+    is_flag=True,
+    help="End well (0, not 3) though accuracy is lost or bodies bend too far; it is said anyway.",
+)
 plot_option = click.option("--plot", type=click.Path(path_type=Path), metavar="FILE", help="Picture (.png, .svg, .pdf).")
 
 
@@ -86,9 +91,9 @@ def show(result: Simulation, output: Path | None, plot: Path | None, as_json: bo
         click.echo(f"supple: structural damping: {said}", err=True)
     if not result.complete:
         hint = "; go on with the same command and --resume" if "interrupted" in result.outcome and output else ""
-        kept = f" What was computed until then is in {output}{hint}." if output else ""
+        kept = f" What was computed{'' if result.doubtful else ' until then'} is in {output}{hint}." if output else ""
         click.echo(f"supple: {result.outcome}.{kept}", err=True)
-        raise SystemExit(130 if "interrupted" in result.outcome else 2)
+        raise SystemExit(130 if "interrupted" in result.outcome else 3 if result.doubtful else 2)
 
 
 @contextmanager

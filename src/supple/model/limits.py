@@ -23,6 +23,8 @@ from supple.robot.mechanism import Frame
 
 STEEP = 0.2  # rad
 LOADED = 0.1  # of the buckling load of an element
+FAR = 1.0  # rad: bending of which linear theory says nothing any more
+FAR_MOVED = 0.5  # deflection of a body relative to its size
 IGNORED = 0.02  # of the buckling load of the beam, or of the squared clamped frequency, where stiffening is none
 
 
@@ -51,6 +53,37 @@ def notices(model: Model, q: Array, v: Array | None = None) -> tuple[str, ...]:
     return (*lines, *_unknown(model, q))
 
 
+def bent_too_far(model: Model, q: Array, reach: float) -> str | None:
+    """Which body is far beyond small deformations in any of many postures (..., nq), and how far; None if none is.
+
+    Beams are judged by their slopes, other bodies by their deflection, elastic joints by their angle or, with the reach of
+    the robot, by their length."""
+    worst: tuple[float, str] | None = None
+    for frame in model.mechanism.frames:
+        if frame.body.flexible:
+            share, text = _far(frame, q[..., frame.e].reshape(-1, len(frame.body.coordinates)), reach)
+            if share > 1.0 and (worst is None or share > worst[0]):
+                worst = share, f"link {frame.link!r} {text}"
+    return None if worst is None else worst[1]
+
+
+def _far(frame: Frame, q: Array, reach: float) -> tuple[float, str]:
+    """How far a body is beyond small deformations (1: at the limit), and in words."""
+    body = frame.body
+    if body.slender is not None:
+        steepest = _largest(body.slender.turning @ strains(body, q).T)
+        return steepest / FAR, f"bends by {steepest:.3g} rad, far beyond small deformations"
+    if body.outline is not None:
+        place = body.outline.position.astype(float)
+        size = float(np.linalg.norm(np.ptp(place, axis=0))) or reach
+        moved = float(np.nanmax(np.linalg.norm(np.einsum("pck,nk->npc", body.outline.Phi_d.astype(float), q), axis=-1)))
+        return moved / (FAR_MOVED * size), f"deflects by {moved:.3g} m, with a size of {size:.3g} m"
+    wide = [_largest(q[:, k]) for k in range(q.shape[1])]
+    shares = [x / (FAR if unit == "rad" else FAR_MOVED * reach) for x, unit in zip(wide, body.units, strict=True)]
+    k = int(np.argmax(shares))
+    return shares[k], f"yields by {wide[k]:.3g} {body.units[k]} in its elastic joint"
+
+
 def _unknown(model: Model, q: Array) -> Iterable[str]:
     """A line about loaded bodies of which nobody knows how loads change their stiffness."""
     loaded = [f for f in model.mechanism.frames if not f.body.stiffens and np.any(np.nan_to_num(q[..., f.e]))]
@@ -69,7 +102,9 @@ def _excesses(frame: Frame, q: Array, spin: float) -> Iterable[Excess]:
     x = strains(frame.body, q).reshape(-1, q.shape[-1])
     steepest = _largest(slender.turning @ x.T)
     force = _largest(slender.axial @ x.T)
-    if steepest > STEEP:
+    if steepest > FAR:
+        yield Excess("bending", steepest, link, f"bends by {steepest:.3g} rad, far beyond small deformations")
+    elif steepest > STEEP:
         yield Excess("bending", steepest, link, (
             f"bends by {steepest:.2g} rad, where the theory of small bending carries {STEEP:g} rad to 2 %: "
             f"give its beam segments, {ceil(steepest / STEEP)} times as many as now"
@@ -82,7 +117,9 @@ def _excesses(frame: Frame, q: Array, spin: float) -> Iterable[Excess]:
 
 def _coarse(slender: Slender, force: float, link: str) -> Iterable[Excess]:
     share = force / (np.pi**2 * slender.bending / slender.element**2)
-    if share > LOADED:
+    if share > 1.0:
+        yield Excess("load", share, link, f"carries {force:.3g} N along its axis, beyond the buckling load of its elements")
+    elif share > LOADED:
         whole = force / (np.pi**2 * slender.bending / slender.length**2)
         yield Excess("load", share, link, (
             f"carries {force:.3g} N along its axis, {whole:.0%} of its buckling load between hinges; its elements are too "

@@ -308,6 +308,9 @@ class Signal:
     about: str
 
 
+DOUBTFUL = "doubtful: "
+
+
 @dataclass(frozen=True)
 class Simulation:
     """A motion over time: named signals, the entries of their axes, how it was computed, and where it comes from."""
@@ -318,7 +321,7 @@ class Simulation:
     signals: dict[str, Signal]
     axes: dict[str, tuple[str, ...]]
     kinds: tuple[str, ...]  # of the coordinates: active, passive, elastic, platform
-    outcome: str  # "complete", or why it ended early
+    outcome: str  # "complete", why it ended early, or "doubtful: " and why it is not to be trusted
     summary: dict[str, Any]  # wall time, steps, evaluations, ...
     varied: dict[str, tuple[float, ...]]  # what differs from run to run
     provenance: dict[str, str]
@@ -335,13 +338,18 @@ class Simulation:
         return made
 
     def __repr__(self) -> str:
-        state = "" if self.complete else f", stopped early: {self.outcome}"
+        state = "" if self.complete else f", {'' if self.doubtful else 'stopped early: '}{self.outcome}"
         end = f" to {self.time[-1]:.6g} s" if len(self.time) else ""
         return f"<{self.robot} {self.motion}: {len(self.time)} samples{end}, {len(self.signals)} signals{state}>"
 
     @property
     def complete(self) -> bool:
         return self.outcome == "complete"
+
+    @property
+    def doubtful(self) -> bool:
+        """It came to its end, but accuracy was lost, or bodies bent far beyond what their theory carries."""
+        return self.outcome.startswith(DOUBTFUL)
 
     def to_json(self) -> dict[str, Any]:
         """Plain data for machines: the summary and the extremes of every signal, not the signals themselves."""

@@ -16,20 +16,17 @@ from supple.backends.stepping.drive import Drive
 from supple.backends.stepping.plant import Plant
 from supple.backends.stepping.settings import TIGHTEST, Settings
 from supple.errors import SuppleError
-from supple.model.algebra import Array
-from supple.model.limits import notices
-from supple.results import Signal, Simulation
+from supple.results import DOUBTFUL, Simulation
 from supple.simulation.groups import Group, Keeper, group_at_start, groups_of, switch, why_stopped
 from supple.simulation.performance import performance
 from supple.simulation.signals import observed, signals_of
 from supple.simulation.simulator import Simulator
 from supple.simulation.ways import check_method
+from supple.simulation.worth import balance_of, cut_off, doubts, limits_left, warnings_of
 
 PIECE = 0.25  # s of computing between two looks at progress, interruption and checkpoints
 _ROWS = 4096
 NEAR_THE_END = 0.02  # of the duration
-_MASSLESS = 1e-12
-_UNBALANCED = 10.0  # tolerances: the tolerance is that of a radian or a step, the balance that of the whole motion
 
 
 def integrate(
@@ -40,10 +37,12 @@ def integrate(
     progress: Callable[[float], None] | None = None,
     keeper: Keeper | None = None,
     resume: bool = False,
+    accept: bool = False,
 ) -> Simulation:
     """The Simulation of a robot and motion; it ends early, and says why, where the motion cannot go on.
 
-    `progress` is told the share done; `keeper` keeps checkpoints, from which `resume` goes on.
+    `progress` is told the share done; `keeper` keeps checkpoints, from which `resume` goes on. One that is not to be trusted
+    says so in its outcome, unless `accept`.
     """
     chosen = checked(simulator.scaled(settings or Settings()), simulator.duration)
     if chosen.method == "quasi_static":
@@ -61,7 +60,7 @@ def integrate(
         if b.outcome == "done" and b.state.t > b.samples[-1][-1, 0, 0] + 1e-9:
             b.samples.append(b.state.row()[None])  # the end, where no sample fell on it
     wall = clock.perf_counter() - ready + max(b.earlier for b in groups)
-    return _simulation(simulator, chosen, groups, wall, ready - begun)
+    return _simulation(simulator, chosen, groups, wall, ready - begun, accept)
 
 
 def checked(settings: Settings, duration: float) -> Settings:
@@ -165,19 +164,31 @@ def _piece(simulator: Simulator, group: Group, settings: Settings, drive: Drive,
 # What comes out ----------------------------------------------------------------------------------------------------------
 
 
-def _simulation(simulator: Simulator, settings: Settings, groups: list[Group], wall: float, preparing: float) -> Simulation:
+def _outcome(simulator: Simulator, groups: list[Group], reached: float) -> str:
+    """complete, or why it ended early."""
     outcome = "complete"
     for b in groups:
         if b.outcome != "done":
             outcome = why_stopped(simulator, b, b.outcome, b.state.t)
-    reached = min(b.state.t for b in groups)
     cut = simulator.path is not None and simulator.duration < simulator.path.end - 1e-9  # before it leaves the workspace
     if simulator.stop is not None and not cut and reached > (1.0 - NEAR_THE_END) * simulator.duration:
         outcome = f"{simulator.stop}; simulated until t = {reached:.6g} s"  # rates grow without bound towards the boundary
+    return outcome
+
+
+def _simulation(
+    simulator: Simulator, settings: Settings, groups: list[Group], wall: float, preparing: float, accept: bool
+) -> Simulation:
+    reached = min(b.state.t for b in groups)
+    outcome = _outcome(simulator, groups, reached)
     begun = clock.perf_counter()
-    time, parts = observed(simulator, groups)
-    signals, axes = signals_of(simulator, time, parts)
-    balance, lost = _balance(settings, groups, signals), _cut_off(settings, groups)
+    with np.errstate(over="ignore", invalid="ignore"):  # of a run that ended in numbers too large, which is said
+        time, parts = observed(simulator, groups)
+        signals, axes = signals_of(simulator, time, parts)
+    balance, lost = balance_of(settings, groups, signals), cut_off(settings, groups)
+    doubt = doubts(simulator, groups, parts, signals, balance)
+    if outcome == "complete" and doubt and not accept:
+        outcome = f"{DOUBTFUL}{', and '.join(doubt)}; if that is what you want to see, accept it with --accept"
     counts = [b.state.counts() for b in groups]
     summary = {
         "method": settings.method,
@@ -203,8 +214,8 @@ def _simulation(simulator: Simulator, settings: Settings, groups: list[Group], w
         # lines for the reader: where theory or tolerance are left
         "notices": [
             *simulator.motion.notices,
-            *_notices(simulator, parts),
-            *_warnings(settings, balance["energy_balance_error"], lost),
+            *limits_left(simulator, parts),
+            *warnings_of(settings, balance["energy_balance_error"], lost),
         ],
     }
     made = {**simulator.provenance, "supple": _version(), "options": json.dumps(asdict(settings), sort_keys=True)}
@@ -221,48 +232,8 @@ def _solved(plant: Plant) -> str:
     return "matrices of the tree" if plant.tree is not None else "closed form"
 
 
-def _notices(simulator: Simulator, parts: dict[str, Array]) -> list[str]:
-    """Where the bodies of any run leave what their theory carries, a line each."""
-    every = (notices(run.model, parts["q"][:, k], parts["v"][:, k]) for k, run in enumerate(simulator.runs))
-    return list(dict.fromkeys(line for lines in every for line in lines))
-
-
 def _version() -> str:
     try:
         return version("supple")
     except PackageNotFoundError:
         return "unknown"
-
-
-def _cut_off(settings: Settings, groups: list[Group]) -> dict[str, float] | None:
-    """What was above the cutoff and not followed: its largest share of the accelerations of the moment, and when."""
-    share, at = max(b.state.cut_off for b in groups)
-    return {"above_hz": settings.cutoff, "share": share, "time_s": at} if share > 0.0 else None
-
-
-def _warnings(settings: Settings, balance: float | None, cut: dict[str, float] | None) -> list[str]:
-    """What the user has to know of the accuracy, with what helps."""
-    if balance is None or balance <= _UNBALANCED * settings.tolerance:
-        return []
-    helps = "a smaller tolerance helps"
-    if settings.method == "generalised_alpha":
-        helps = "generalised_alpha damps what its steps are too long for; the default method does not"
-    elif settings.step:
-        helps = "a smaller step helps, or none"
-    elif cut is not None:
-        helps = f"vibrations above {settings.cutoff:g} Hz died away; `simulate --cutoff 0` follows them"
-    return [f"the energy balance is off by {balance:.1e} of its peak, at a tolerance of {settings.tolerance:g}: {helps}"]
-
-
-def _balance(settings: Settings, groups: list[Group], signals: dict[str, Signal]) -> dict[str, float | None]:
-    """Energy at the end less that at the start and the work done: zero but for errors of integration."""
-    kinetic, elastic, gravity = (signals[f"energy_{k}"].values for k in ("kinetic", "elastic", "gravity"))
-    total = kinetic + elastic + gravity
-    work = np.concatenate([b.state.lanes("work")[: len(dict.fromkeys(b.runs)), 0] for b in groups])
-    last = [int(np.flatnonzero(np.isfinite(x))[-1]) for x in total.reshape(len(total), -1).T]
-    gained = np.array([x[k] - x[0] for x, k in zip(total.reshape(len(total), -1).T, last, strict=True)])
-    peak = float(np.nanmax(np.abs(kinetic + elastic), initial=0.0))
-    if settings.method in ("cvode", "quasi_static"):  # no work is integrated, or bodies bend without rates that do work
-        return {"energy_balance_error_J": None, "energy_balance_error": None}
-    error = float(np.nanmax(np.abs(gained - work), initial=0.0))
-    return {"energy_balance_error_J": error, "energy_balance_error": error / peak if peak > _MASSLESS else None}

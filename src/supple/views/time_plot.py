@@ -32,7 +32,7 @@ def time_figure(simulation: Simulation) -> Figure:
     axes[-1].set_xlim(simulation.time[0], max(simulation.time[-1], simulation.time[0] + 1e-9))
     figure.align_ylabels(axes)
     runs = len(simulation.axes.get("run", ()))
-    state = (f", run 1 of {runs}, the others pale" if runs else "") + ("" if simulation.complete else " (stopped early)")
+    state = (f", run 1 of {runs}, the others pale" if runs else "") + _ended(simulation)
     figure.suptitle(_plain(f"{simulation.robot}: {simulation.motion}{state}"), fontsize=11)
     return figure
 
@@ -128,6 +128,10 @@ def _alike(a: Array, b: Array, span: float) -> bool:
     """Whether the eye takes two lines of a panel for one."""
     apart = np.sqrt(np.nanmean((a - b) ** 2))
     return bool(apart <= max(_ALIKE[0] * span, _ALIKE[1] * min(np.nanstd(a), np.nanstd(b))))
+
+
+def _ended(simulation: Simulation) -> str:
+    return "" if simulation.complete else " (doubtful)" if simulation.doubtful else " (stopped early)"
 
 
 def _plain(name: str) -> str:

@@ -7,6 +7,7 @@ from pathlib import Path
 import click
 
 from supple.cli.motions import (
+    accept_option,
     against_option,
     bar,
     duration_option,
@@ -41,13 +42,15 @@ from supple.cli.options import formulation_option, json_option, set_option, stru
 @set_option
 @filter_option
 @against_option
+@accept_option
 @output_option
 @plot_option
 @json_option
 def inverse(
     robot: str, motion: str | None, duration: float | None, quasi_static: bool, shaper: str | None, tol: float | None,
     every: float, rigid: bool, formulation: str, structural: str, settings: dict[str, str],
-    filter: float | None, against: Path | None, output: Path | None, plot: Path | None, as_json: bool,
+    filter: float | None, against: Path | None, accept: bool,
+    output: Path | None, plot: Path | None, as_json: bool,
 ) -> None:  # fmt: skip
     """Forces and torques that make the actuators follow a motion, and how the bodies bend."""
     from supple.api import Robot
@@ -56,7 +59,7 @@ def inverse(
     with bar(f"{robot} {motion or ''}") as report:
         result = Robot(robot, settings).inverse(
             motion, duration=duration, quasi_static=quasi_static, shaper=shaper, tol=tol, every=every, rigid=rigid,
-            formulation=formulation, structural=structural, filter=filter, against=against, output=output,
-            progress=report,
+            formulation=formulation, structural=structural, filter=filter, against=against, accept=accept,
+            output=output, progress=report,
         )  # fmt: skip
     show(result, output, plot, as_json)

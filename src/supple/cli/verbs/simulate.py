@@ -7,6 +7,7 @@ from pathlib import Path
 import click
 
 from supple.cli.motions import (
+    accept_option,
     against_option,
     bar,
     duration_option,
@@ -58,6 +59,7 @@ from supple.errors import SuppleError
 @click.option("--threads", type=click.IntRange(1), help="Threads for several runs (default: all processors).")
 @filter_option
 @against_option
+@accept_option
 @output_option
 @plot_option
 @click.option("--resume", is_flag=True, help="Go on where an interrupted or killed run of the same command stopped.")
@@ -68,7 +70,7 @@ def simulate(
     formulation: str, loops: str | None,
     structural: str,
     settings: dict[str, str], vary: dict[str, str], threads: int | None, filter: float | None,
-    against: Path | None, output: Path | None, plot: Path | None, resume: bool, as_json: bool,
+    against: Path | None, accept: bool, output: Path | None, plot: Path | None, resume: bool, as_json: bool,
 ) -> None:  # fmt: skip
     """Simulate a motion of a robot over time."""
     from supple.api import Robot
@@ -80,7 +82,7 @@ def simulate(
         result = Robot(robot, settings).simulate(
             motion, duration=duration, method=method, step=step, tol=tol, rho=rho, cutoff=cutoff, every=every,
             controller=controller, shaper=shaper, start=start, rigid=rigid, formulation=formulation, loops=loops,
-            structural=structural, vary=vary, threads=threads, filter=filter, against=against,
+            structural=structural, vary=vary, threads=threads, filter=filter, against=against, accept=accept,
             output=output, resume=resume, progress=report,
         )  # fmt: skip
     show(result, output, plot, as_json)
