@@ -14,7 +14,8 @@ from supple.measured.observations import Compared, ModesObserved, Observation
 from supple.robot.bodies.record import Array
 
 _SCALE = 2.0  # standard deviations: residuals beyond count less where the loss is robust
-_ROUNDS = 8  # of pairing again
+_ROUNDS = 6  # of pairing again
+_EARLY = 6  # steps of a fit whose pairs may change
 _LOST = 1e3  # standard deviations: where the robot cannot stand
 
 
@@ -61,7 +62,7 @@ class _Problem:
             if self.last is None:
                 raise
             return Compared(np.full_like(self.last.residuals, _LOST), self.last.slopes)
-        slopes = np.vstack([self.free.slopes(c.slopes, x) for c in parts])
+        slopes = np.vstack([c.slopes for c in parts])
         self.last = Compared(np.concatenate([c.residuals for c in parts]), slopes)
         self.history.append(float(self.last.residuals @ self.last.residuals))
         return self.last
@@ -104,14 +105,16 @@ def solve_pairing(
     history: tuple[float, ...] = ()
     gradients = 0
     for _ in range(_ROUNDS):
-        made = solve(observations, free, x, robust=robust, fixed=fixed)
+        made = solve(observations, free, x, robust=robust, fixed=fixed, most=_EARLY)
         history, gradients = history + made.history, gradients + made.gradients
         seen.append(made)
         again = repaired(made.observations, free.values(made.x))
+        observations, x = again, made.x
         if _pairs(again) == _pairs(made.observations) or _pairs(again) in [_pairs(s.observations) for s in seen]:
             break
-        observations, x = again, made.x
     best = min(seen, key=lambda s: (-_paired(s.observations), s.cost))
+    best = solve(best.observations, free, best.x, robust=robust, fixed=fixed)
+    history, gradients = history + best.history, gradients + best.gradients
     return replace(best, history=history, gradients=gradients)
 
 

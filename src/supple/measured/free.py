@@ -48,9 +48,9 @@ class Free:
         made: Array = self.start * np.exp(self.gathering @ x)
         return made
 
-    def slopes(self, by_value: Array, x: Array) -> Array:
-        """Derivatives by logarithms of the factors from those by parameters (rows, parameters)."""
-        made: Array = (by_value * self.values(x)) @ self.gathering
+    def directions(self, p: Array) -> Array:
+        """How parameters (columns) move with the logarithm of each group's factor (rows)."""
+        made: Array = (self.gathering * p[:, None]).T
         return made
 
 

@@ -65,15 +65,15 @@ def campaign(
         notices += list(data.notices)
         if data.modes is None and data.responses is None:
             continue
-        at = AtPose(PoseModel(family, pose, test.outputs, test.inputs, last_frequency(test, data)))
+        at = AtPose(PoseModel(family, pose, test.outputs, test.inputs, last_frequency(test, data)), free)
         (judges if pose.held_out else fitted).append((data, at))
-    others = tuple(_static(test, name, family) for name in test.written.static)
+    others = tuple(_static(test, name, family, free) for name in test.written.static)
     if not fitted and not others:
         raise test.problem(("poses",), "no pose that is fitted holds data: give it frequencies, a table, modes or responses")
     return Campaign(test, free, tuple(fitted), tuple(judges), others, tuple(dict.fromkeys(notices)))
 
 
-def _static(test: Test, name: str, family: Family) -> StaticObserved:
+def _static(test: Test, name: str, family: Family, free: Free) -> StaticObserved:
     written = test.written.static[name]
     mechanism = family.kept.equations.mechanism
     dimensions = {
@@ -87,7 +87,7 @@ def _static(test: Test, name: str, family: Family) -> StaticObserved:
     models = []
     for k, at in enumerate(poses):
         pose = Pose(f"{name} {k + 1}", at, None, False, False, next(iter(test.poses)).written)
-        models.append(AtPose(PoseModel(family, pose, along, [*along, push], 1.0)))
+        models.append(AtPose(PoseModel(family, pose, along, [*along, push], 1.0), free))
     return StaticObserved(name, tuple(models), moved, float(written.force), float(written.deviation))
 
 
@@ -183,9 +183,7 @@ def only_damping(c: Campaign) -> Array:
     """Which groups change damping alone: mass and stiffness do not move with them."""
     _, at = c.fitted[0]
     r = at.reduced(c.free.start, True)
-    moved = np.array([np.abs(r.K_p[k]).max() + np.abs(r.M_p[k]).max() for k in range(len(c.free.names))])
-    made: Array = (c.free.gathering.T @ moved) == 0
-    return made
+    return np.array([not (K_p.any() or M_p.any()) for K_p, M_p in zip(r.K_p, r.M_p, strict=True)])
 
 
 def judged(c: Campaign, p: Array, covariance: Array) -> list[dict[str, Any]]:
@@ -194,7 +192,7 @@ def judged(c: Campaign, p: Array, covariance: Array) -> list[dict[str, Any]]:
     for modes in _modes(c, c.judges, p, damped=True):
         rows = modes.told(p)
         computed = modes.at.modes(p, True)
-        by_log = (computed.log_frequencies_p.T * p) @ c.free.gathering
+        by_log = computed.log_frequencies_p.T
         order = [k for k, _ in modes.pairs]
         for row in rows:
             row["error"] = row["computed"] / row["measured"] - 1

@@ -11,6 +11,7 @@ import numpy as np
 
 from supple.measured.correlation import computed_responses, pairs_of, rows_for
 from supple.measured.damped_modes import DampedModes, damped_modes
+from supple.measured.free import Free
 from supple.measured.pairing import Pairs, subspace_mac
 from supple.measured.pose_data import PoseData
 from supple.measured.reduced import PoseModel, Reduced
@@ -21,7 +22,7 @@ from supple.robot.bodies.record import Array
 
 @dataclass(frozen=True)
 class Compared:
-    """Residuals (computed less measured, by standard deviations), and their derivatives by parameters (rows, parameters)."""
+    """Residuals (computed less measured, by deviations), and their slopes by logarithms of factors (rows, groups)."""
 
     residuals: Array
     slopes: Array
@@ -48,10 +49,11 @@ class Observation(Protocol):
 
 
 class AtPose:
-    """A PoseModel that remembers its last answers: several observations of a pose share them."""
+    """A PoseModel that remembers its last answers, which several observations of a pose share. Derivatives are by logarithms
+    of the factors of `free`."""
 
-    def __init__(self, model: PoseModel) -> None:
-        self.model = model
+    def __init__(self, model: PoseModel, free: Free) -> None:
+        self.model, self.free = model, free
         self._known: dict[tuple[bytes, bool], Reduced] = {}
         self._modes: dict[int, DampedModes] = {}
 
@@ -61,7 +63,7 @@ class AtPose:
                 return self._known[key]
         while len(self._known) > 3:
             self._known.pop(next(iter(self._known)))
-        made = self.model.reduced(p, gradient)
+        made = self.model.reduced(p, gradient, self.free.directions(p))
         self._known[p.tobytes(), gradient] = made
         return made
 

@@ -24,11 +24,10 @@ def information(
 ) -> Array:  # fmt: skip
     """F (exciters, sensors, groups, groups) of a pose. noise: that of every channel after averaging, by the root mean square
     of the strongest response to the same blow; lines: how many the measured band has."""
-    r = at.reduced(free.start)
+    r = at.reduced(free.start, directions=free.directions(free.start))
     count = int(np.clip(lines, *LINES))
     s = 2j * np.pi * np.linspace(max(band[0], band[1] / count), band[1], count)
-    H, H_p = responses_at(r, s, np.array([c.order for c in test.outputs]))
-    slopes = np.einsum("ploi,pg->gloi", H_p * free.start[:, None, None, None], free.gathering)
+    H, slopes = responses_at(r, s, np.array([c.order for c in test.outputs]))
     deviation = np.maximum(noise * np.sqrt((np.abs(H) ** 2).mean(0).max(0) / 2), 1e-300)
     places = list(dict.fromkeys(c.place for c in test.outputs))
     made = np.zeros((len(test.inputs), len(places), len(free.groups), len(free.groups)))

@@ -89,8 +89,9 @@ class PoseModel:
         return found
 
     @one_thread
-    def reduced(self, p: Array, gradient: bool = True) -> Reduced:
-        """The Reduced at a value of the parameters."""
+    def reduced(self, p: Array, gradient: bool = True, directions: Array | None = None) -> Reduced:
+        """The Reduced at a value of the parameters; directions (rows over parameters): along which derivatives are taken,
+        instead of along each parameter."""
         self.evaluations += 1
         model = self.family.at(p)
         rest = self.rest(model)
@@ -107,7 +108,8 @@ class PoseModel:
         none = np.zeros((0, *D.shape))
         made = Reduced(squares, D, H, B, C, T, rest.q, modes, none, none, none, none, np.zeros((0, *B.shape)),
                        np.zeros((0, *C.shape)))  # fmt: skip
-        return self._with_gradient(model, rest, made, whole, A) if gradient else made
+        along = np.eye(len(p)) if directions is None else directions
+        return self._with_gradient(model, rest, made, whole, A, along) if gradient else made
 
     def _basis(self, model: ParametricModel, rest: Equilibrium, Z: Array, whole: _Whole) -> tuple[Array, Array, int]:
         if not Z.shape[1]:
@@ -131,7 +133,9 @@ class PoseModel:
         high, turn = eigh(static.T @ K @ static, static.T @ M @ static)
         return np.hstack([modes, Z @ (static @ turn)]), np.concatenate([squares[:kept], high]), kept
 
-    def _with_gradient(self, model: ParametricModel, rest: Equilibrium, made: Reduced, whole: _Whole, A: Array) -> Reduced:
+    def _with_gradient(
+        self, model: ParametricModel, rest: Equilibrium, made: Reduced, whole: _Whole, A: Array, along: Array
+    ) -> Reduced:  # fmt: skip
         back = np.linalg.pinv(A.T) if len(A) else np.zeros((0, model.nv))
         loops = model.mechanism.equations
         held = {key: (back @ _symmetric(getattr(whole, key)) @ made.T)[:loops] for key in ("M", "K", "D", "H")}
@@ -139,18 +143,16 @@ class PoseModel:
         held_rows = (back @ rows.T)[:loops] if rows is not None else None
         found: dict[str, list[Array]] = {k: [] for k in ("M_p", "K_p", "D_p", "H_p", "B_p", "C_p")}
         moved = _Held(model, rest, whole, self.straight, list(self.pose.at))
-        for k in range(len(self.family.kept.symbols)):
-            for key, value in self._along(moved, made, held, held_rows, k).items():
+        for dp in along:
+            for key, value in self._along(moved, made, held, held_rows, dp).items():
                 found[key].append(value)
         return replace(made, **{k: np.array(v) for k, v in found.items()})  # type: ignore[arg-type]
 
     def _along(
-        self, moved: _Held, made: Reduced, held: dict[str, Array], held_rows: Array | None, k: int
+        self, moved: _Held, made: Reduced, held: dict[str, Array], held_rows: Array | None, dp: Array
     ) -> dict[str, Array]:  # fmt: skip
-        """Derivatives by parameter k, the shift of the equilibrium included."""
+        """Derivatives along a change of the parameters, the shift of the equilibrium included."""
         T, model, rest = made.T, moved.model, moved.rest
-        dp = np.zeros(len(model.p))
-        dp[k] = 1.0
         dq, dlam = moved.shift(dp)
         shifted = Shifted(model, rest.q, rest.reactions, dq, dlam, dp)
         given: dict[str, Any] = {"lam": shifted.lam} if len(rest.reactions) else {}
@@ -216,7 +218,8 @@ class _Held:
         self.model, self.rest, self.K, self.straight = model, rest, whole.held_K, straight
         kept = [model.index(n) for n in given] or list(model.active)
         stiff = [*kept, *model.mechanism.indices("elastic")]
-        self.placed = np.linalg.pinv(np.vstack([model.jacobian(straight), model.held(stiff)]))
+        self.moving = _moving_loops(model, straight)
+        self.placed = np.linalg.pinv(np.vstack([model.jacobian(straight), model.held(stiff)])) if any(self.moving) else None
         A = np.vstack([model.jacobian(rest.q), model.held(model.active)])
         self.back = np.linalg.pinv(A) if len(A) else np.zeros((model.nv, 0))
         self.Z, _, _ = null_space(A)
@@ -228,7 +231,7 @@ class _Held:
         bare = Shifted(model, rest.q, rest.reactions, np.zeros(model.nv), np.zeros(len(rest.reactions)), dp)
         pull = bare.call("forces")["f"]
         opening = np.zeros(self.back.shape[1])
-        if model.family.geometric:
+        if any(m and d for m, d in zip(self.moving, dp, strict=True)):
             opening[:loops] = bare.call("closure")["residual"]
             opening[loops:] = -self._driven(dp)
             pull = pull - bare.call("closure_motion", v=np.eye(model.nv))["velocity"] @ rest.reactions
@@ -241,8 +244,21 @@ class _Held:
         model = self.model
         none = np.zeros(len(self.rest.reactions))
         gap = Shifted(model, self.straight, none, np.zeros(model.nv), none, dp).call("closure")["residual"]
+        assert self.placed is not None
         moved: Array = (-self.placed[:, : len(gap)] @ gap)[model.active]
         return moved
+
+
+def _moving_loops(model: ParametricModel, q: Array) -> list[bool]:
+    """Which parameters the loops depend on, seen at a posture like no other."""
+    if not model.family.geometric:
+        return [False] * len(model.p)
+    strange = q + 0.1 * np.random.default_rng(1).normal(size=len(q))
+    none = np.zeros(model.mechanism.equations)
+    steps = np.eye(len(model.p))
+    return [
+        bool(np.any(Shifted(model, strange, none, np.zeros(model.nv), none, dp).call("closure")["residual"])) for dp in steps
+    ]
 
 
 def _symmetric(S: Array) -> Array:
