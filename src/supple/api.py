@@ -569,8 +569,9 @@ class Robot(Machine):
     ) -> Identified:
         """Parameters fitted to a test: values, deviations, correlation, what the data hold of them in words, held-out poses.
 
-        free: parameters, as a list or separated by commas; "k1=k2" share a factor, "k@leg" has a value for every leg. use:
-        modes, responses, two-step (stiffness by modes, then loss factors by responses), or auto: modes first, then responses
+        free: parameters, as a list or separated by commas; "k1=k2" share a factor, "k@leg" has a value for every leg; or
+        "base": base inertial and friction parameters, from the test's motions. use: modes, responses, two-step (stiffness by
+        modes, then loss factors by responses), or auto: modes first, then responses
         where there are any. robust: data far off count less. count: how many modes to extract from each pose's responses, if
         known. profile: parameters whose likelihood is followed with all others fitted again. output: the robot file with
         fitted values. report: hears of every step."""

@@ -9,14 +9,17 @@ import numpy as np
 
 from supple.errors import SuppleError
 from supple.machine import Machine
+from supple.measured.base_parameters import Observed, actuator_regressor, base_fit, identified_base
 from supple.measured.fit import Solution, solve
 from supple.measured.free import free_robot, source_text
 from supple.measured.identifiability import Identifiability, correlation_of, identifiability
 from supple.measured.identification import Campaign, campaign, fit_modes, fit_responses, judged, only_damping
-from supple.measured.test import read_test
+from supple.measured.measured_run import read_run
+from supple.measured.test import Test, read_test
 from supple.measured.written_robot import fitted_text, write_robot
 from supple.measurements import Identified
 from supple.robot.bodies.record import Array
+from supple.simulation.states import run_along, states_of
 
 USES = ("auto", "modes", "responses", "two-step")
 
@@ -40,6 +43,8 @@ def identify(
     """The Identified of a robot with a test; options as of `api.Robot.identify`."""
     if use not in USES:
         raise SuppleError(f"use {use!r}: must be one of {', '.join(USES)}")
+    if _entries(free) == ["base"]:
+        return _base(robot, read_test(Path(test), robot.description, robot.mechanism()), output)
     own, groups, text = free_robot(robot.keeping(()), _entries(free))
     read = read_test(Path(test), own.description, own.mechanism())
     c = campaign(own, read, groups, count=count, say=report)
@@ -54,6 +59,24 @@ def identify(
         whole = _updated(text or source_text(own), own, made)
         write_robot(Path(output), whole)
     return made
+
+
+def _base(robot: Machine, test: Test, output: str | Path | None) -> Identified:
+    """Base inertial and friction parameters from the motions of a test."""
+    if not test.written.motions:
+        raise SuppleError(f"{test.file}: base parameters are told by motions; add motions: to it")
+    if output is not None:
+        raise SuppleError("output: base parameters are combinations of those of a robot file and cannot be written to one")
+    model, parts, notices = robot.model(), [], []
+    for name in test.written.motions:
+        run = read_run(test, name, robot.mechanism())
+        made = run_along(robot, run.motion, 1.0 / run.rate)
+        W, theta = actuator_regressor(robot, model, *states_of(robot, made))
+        count = min(len(W), len(run.tau))
+        parts.append(Observed(W[:count], run.tau[:count], run.rate, run.cutoff))
+        notices += made.summary["notices"]
+    found = base_fit(parts, theta)
+    return identified_base(robot.name, Path(test.file).name, [model.names[i] for i in model.active], found, notices)
 
 
 def _entries(given: str | Sequence[str]) -> list[str]:

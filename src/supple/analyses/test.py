@@ -13,6 +13,7 @@ from supple.machine import Machine
 from supple.measured import rehearsed_files as files
 from supple.measured.functions import Function58
 from supple.measured.instrumented import instrumented
+from supple.measured.measured_run import noisy_run
 from supple.measured.rehearsal import PoseTruth, rehearsed_blows, rehearsed_responses, shaking, truth
 from supple.measured.scattered import Scattered, scattered
 from supple.measured.statics import static_displacements
@@ -21,6 +22,7 @@ from supple.measured.test import Test, read_test
 from supple.measurements import Rehearsed
 from supple.robot.named_files import files_below, is_outside_allowed
 from supple.robot.yaml_tree import read_text
+from supple.simulation.states import run_along
 
 _WAYS = ("responses", "records")
 _VISCOUS = "in records over time, structural damping is the viscous damping of every mode"
@@ -47,10 +49,12 @@ def test(
         raise SuppleError(f"noise {level:g}: must be zero or more")
     if not 0 <= double_hits <= 100 or (double_hits and by != "records"):
         raise SuppleError(f"{double_hits} double hits: must be 0 to 100, and of records (by records)")
-    if not read.written.static and not (read.outputs and shaking(read)):
+    moved = [name for name, x in read.written.motions.items() if x.motion is not None]
+    if not read.written.static and not moved and not (read.outputs and shaking(read)):
         raise SuppleError(f"{read.file}: needs sensors, and a hammer or shaker among its exciters, to rehearse it")
     kept = [Path(file), *(read.folder / x.table for x in read.written.static.values())]
-    for path in (Path(output).with_suffix(".yaml"), *(beside(Path(output), name, ".csv") for name in read.written.static)):
+    tables = (beside(Path(output), name, ".csv") for name in (*read.written.static, *moved))
+    for path in (Path(output).with_suffix(".yaml"), *tables):
         if any(path.resolve() == other.resolve() for other in kept):
             raise SuppleError(f"{path} is what the test is read from and would be overwritten; choose another output")
     whole = scattered(instrumented(robot, read), scatter, seed)
@@ -86,9 +90,10 @@ class _Rehearsal:
             notices += [_VISCOUS] if self.by == "records" and known.motions.H.any() else []
             if self.progress is not None:
                 self.progress((k + 1) / len(shaken))
-        tables = {name: self._static(name) for name in self.test.written.static}
+        tables = {("static", name): self._static(name) for name in self.test.written.static}
+        tables |= {("motions", n): self._run(n) for n, x in self.test.written.motions.items() if x.motion is not None}
         named = {name: {self.by: path.name} for name, path in made.items()}
-        filled = files.filled_in(text, nodes, named, {name: path.name for name, path in tables.items()})
+        filled = files.filled_in(text, nodes, named, {key: path.name for key, path in tables.items()})
         own = self.output.with_suffix(".yaml")
         files.write_text(own, filled)
         factors = self.robot.factors(self.robot.mechanism()) if isinstance(self.robot, Scattered) else {}
@@ -122,6 +127,19 @@ class _Rehearsal:
         moved = moved + float(entry.deviation) * self.rng.standard_normal(moved.shape)
         columns = {key: np.array([p[key] for p in poses]) for key in poses[0]}
         columns |= {MOVED[abs(c.code) - 1]: np.sign(c.code) * moved[:, k] for k, c in enumerate(outputs)}
+        path = beside(self.output, name, ".csv")
+        files.write_table(path, columns)
+        return path
+
+    def _run(self, name: str) -> Path:
+        """The table of a motion: positions and forces of the actuators."""
+        entry = self.test.written.motions[name]
+        run = run_along(self.robot, self.robot.motion(entry.motion), 1.0 / float(entry.rate))
+        names = run.axes["actuator"]
+        positions = np.stack([run[f"position:{n}"] for n in names], axis=1)
+        positions, tau = noisy_run(positions, run["tau"], entry, self.rng)
+        columns = {"t": run.time} | {n: positions[:, k] for k, n in enumerate(names)}
+        columns |= {f"tau {n}": tau[:, k] for k, n in enumerate(names)}
         path = beside(self.output, name, ".csv")
         files.write_table(path, columns)
         return path

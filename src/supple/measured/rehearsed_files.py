@@ -81,8 +81,10 @@ def write_text(path: Path, text: str) -> None:
     written_whole(path, lambda beside: beside.write_text(text, encoding="utf-8"))
 
 
-def filled_in(text: str, nodes: Mapping[str, int], poses: Mapping[str, Mapping[str, str]], tables: Mapping[str, str]) -> str:
-    """The text of a test file with the nodes, with what was measured in every pose, and with static tables (by entry)."""
+def filled_in(
+    text: str, nodes: Mapping[str, int], poses: Mapping[str, Mapping[str, str]], tables: Mapping[tuple[str, str], str]
+) -> str:  # fmt: skip
+    """The text of a test file with nodes, with what was measured in every pose, and with tables (by section and entry)."""
     yaml = YAML(typ="rt", pure=True)
     yaml.preserve_quotes, yaml.width = True, 120
     root: Any = yaml.load(text)
@@ -94,8 +96,8 @@ def filled_in(text: str, nodes: Mapping[str, int], poses: Mapping[str, Mapping[s
         for key in MEASURED:
             pose.pop(key, None)
         pose.update(given)
-    for name, table in tables.items():
-        root["static"][name]["table"] = table
+    for (section, name), table in tables.items():
+        root[section][name]["table"] = table
     stream = StringIO()
     yaml.dump(root, stream)
     return stream.getvalue()

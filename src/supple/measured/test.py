@@ -157,6 +157,11 @@ class _Names:
                 self.known(("static", name, key), getattr(part, key), known, key)
             if getattr(self.written.sensors.get(part.sensor), "joint", None) is not None:
                 self.scope.note(("static", name, "sensor"), "is an encoder; displacements are those of a place")
+        for name, run in self.written.motions.items():
+            if run.motion is not None:
+                self.known(("motions", name, "motion"), run.motion, self.description.robot.motions, "motion of the robot")
+            if run.assembly is not None:
+                self.known(("motions", name, "assembly"), run.assembly, self.mechanism.start, "assembly mode")
         for name in self.written.priors:
             self.known(("priors", name), name, self.description.parameters, "parameter of the robot")
 
@@ -205,8 +210,8 @@ class _Names:
                 self.scope.note(("poses", name, "damping"), "needs a ratio for each of the frequencies")
             if given is not None and pose.table is not None:
                 self.scope.note(("poses", name, "table"), "says the same as frequencies; give one of them")
-        if not self.written.poses and not self.written.static:
-            self.scope.note((), "holds nothing that is measured; add poses: or static: to it")
+        if not (self.written.poses or self.written.static or self.written.motions):
+            self.scope.note((), "holds nothing that is measured; add poses:, static: or motions: to it")
         if self.written.poses and all(p.held_out for p in self.written.poses.values()):
             self.scope.note(("poses",), "all are held out; nothing is left to fit")
 

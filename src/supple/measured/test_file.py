@@ -86,6 +86,20 @@ class Static(FileRecord):
     deviation: Annotated[Any, Q("length", above=0)] = "1 um"
 
 
+class Run(FileRecord):
+    """Positions and forces of the actuators along a motion, in a table; `filter`: the cutoff of the positions' low-pass.
+
+    `motion` (a motion of the robot), `rate` and noise are those of rehearsals."""
+
+    table: FileName | None = None
+    filter: Frequency
+    assembly: Name | None = None
+    motion: NameInFile | None = None
+    rate: Frequency = "1000 Hz"
+    position_noise: Annotated[Any, Q("angle or length", least=0)] = 0
+    force_noise: Annotated[Any, Q("force or torque", least=0)] = 0
+
+
 class Pose(FileRecord):
     """A pose of the robot and what was measured in it. `deviation`s are standard deviations; held_out: kept as the judge."""
 
@@ -125,4 +139,5 @@ class TestFile(FileRecord):
     band: Annotated[list[Annotated[Any, Q("frequency", least=0)]], Field(min_length=2, max_length=2)] = ["0 Hz", "250 Hz"]
     poses: dict[Name, Pose] = {}
     static: dict[Name, Static] = {}
+    motions: dict[Name, Run] = {}
     priors: dict[Identifier, Prior] = {}

@@ -86,27 +86,34 @@ def actuator_forces(model: Model, q: Array, v: Array, a: Array, w: Array | None,
 
     By virtual power: an actuator moves by itself, passive joints and platform follow, bodies do not bend further; so
     forces of deformation, which are stiff, do not enter."""
-    mechanism = model.mechanism
     made = np.zeros((len(q), len(model.active)))
     if not given:
         return made
     loads = {} if w is None else {"w": w}
     f = in_blocks(lambda **x: _forces(model, **x), q=q, v=v, a=a, **loads)["f"]
-    follow = mechanism.indices("passive", "platform")
-    columns = np.eye(model.nv)[[*follow, *given]]
+    where = [int(np.flatnonzero(model.active == g)[0]) for g in given]
     for start in range(0, len(q), _BLOCK):
         part = slice(start, start + _BLOCK)
-        if mechanism.closures:
-            J = np.stack([model.call("closure_motion", q=q[part], v=d)["velocity"] for d in columns], axis=-1)
-            J_f, J_g = J[..., : len(follow)], J[..., len(follow) :]
-            known = np.isfinite(J).all(axis=(1, 2)) & np.isfinite(f[part]).all(axis=1)
-            back = np.zeros((len(J), J.shape[1], len(follow)))
-            back[known] = np.linalg.pinv(np.swapaxes(J_f[known], 1, 2))
-            lam = np.einsum("bij,bj->bi", back, f[part][:, follow])
-            forces = f[part][:, given] - np.einsum("bij,bi->bj", J_g, lam)
-        else:
-            forces = f[part][:, given]
-        made[part, [int(np.flatnonzero(model.active == g)[0]) for g in given]] = forces
+        made[part, where] = np.einsum("bik,bi->bk", moved_by(model, q[part], given), f[part])
+    return made
+
+
+@one_thread
+def moved_by(model: Model, q: Array, given: list[int]) -> Array:
+    """Generalised velocities (samples, nv, given) when one actuator of `given` moves by itself: passive joints and platform
+    follow, bodies do not bend further; nothing moves in samples that are not numbers."""
+    mechanism = model.mechanism
+    follow = mechanism.indices("passive", "platform")
+    made = np.zeros((len(q), model.nv, len(given)))
+    made[:, given, range(len(given))] = 1.0
+    if mechanism.closures and follow:
+        columns = np.eye(model.nv)[[*follow, *given]]
+        J = np.stack([model.call("closure_motion", q=q, v=d)["velocity"] for d in columns], axis=-1)
+        known: Any = np.isfinite(J).all(axis=(1, 2))
+        back = np.zeros((len(J), len(follow), J.shape[1]))
+        back[known] = np.linalg.pinv(J[known][..., : len(follow)])
+        J_g = np.where(known[:, None, None], J[..., len(follow) :], 0.0)
+        made[:, follow] = -back @ J_g
     return made
 
 

@@ -39,7 +39,7 @@ def smoothed(table: Table, paths: list[str], cutoff: float | None) -> tuple[Tabl
 
 def filtered(table: Table, cutoff: float) -> tuple[Table, str]:
     """The table without what is above a cutoff (Hz), and what was done to it in words."""
-    times, values = _even(table.times, table.values)
+    times, values = even_samples(table.times, table.values)
     if len(times) < _FEWEST:
         raise SuppleError(f"has {len(times)} samples; a filter needs at least {_FEWEST}")
     rate = 1.0 / (times[1] - times[0])
@@ -73,7 +73,7 @@ def low_passed(values: Array, cutoff: float) -> Array:
     return made
 
 
-def _even(times: Array, values: Array) -> tuple[Array, Array]:
+def even_samples(times: Array, values: Array) -> tuple[Array, Array]:
     """Samples in an even rhythm, by a cubic spline where they are not."""
     from scipy.interpolate import CubicSpline
 

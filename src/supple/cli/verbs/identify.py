@@ -14,7 +14,8 @@ from supple.cli.options import json_option, print_json, remark, set_option
 @click.argument("robot")
 @click.argument("test", type=click.Path(path_type=Path))
 @click.option("--free", required=True, metavar="NAMES",
-              help="Parameters to fit, separated by commas: k1,E,eta; tied: k1=k2; one for every leg: k1@leg.")  # fmt: skip
+              help="Parameters to fit, separated by commas: k1,E,eta; tied: k1=k2; one for every leg: k1@leg; or base: "
+              "inertial and friction parameters from motions.")  # fmt: skip
 @set_option
 @click.option("--use", type=click.Choice(["auto", "modes", "responses", "two-step"]), default="auto", show_default=True,
               help="What is fitted; two-step: stiffness by modes, then loss factors by responses.")  # fmt: skip
