@@ -19,11 +19,12 @@ import time
 from pathlib import Path
 
 ROBOTS = (
-    "3rrr", "bricard", "cantilever", "delta", "dualemps", "five_bar", "five_bar_elastic", "gough_stewart",
+    "3prr", "3rrr", "bricard", "cantilever", "delta", "dualemps", "five_bar", "five_bar_elastic", "gough_stewart",
     "gough_stewart_flexible", "gough_stewart_plate", "hexa", "pacdrive", "surgiscope", "triglide",
 )  # fmt: skip
 MOTIONS = {
-    "3rrr": "circle", "bricard": "fall", "cantilever": "hammer", "delta": "pick_and_place", "dualemps": "square",
+    "3prr": "to_and_fro", "3rrr": "circle", "bricard": "fall", "cantilever": "hammer", "delta": "pick_and_place",
+    "dualemps": "square",
     "five_bar": "circle", "five_bar_elastic": "line", "gough_stewart": "quintic", "gough_stewart_flexible": "poses",
     "gough_stewart_plate": "poses", "hexa": "quintic", "pacdrive": "fall", "surgiscope": "pick_and_place",
     "triglide": "circle",

@@ -45,7 +45,7 @@ def cantilever(folder: Path, old: str, new: str) -> str:
 
 BAD_COMMANDS = [
     ("modes cantileverr", "supple: there is no robot 'cantileverr'; did you mean 'cantilever'?"),
-    ("check xyzzy", "the gallery has: 3rrr, bricard, cantilever"),
+    ("check xyzzy", "the gallery has: 3prr, 3rrr, bricard, cantilever"),
     ("check none.yaml", "none.yaml:1: no such file; 'supple robots' lists the gallery"),
     ("check /tmp", "/tmp:1: is a directory; give the path of a robot file"),
     ("check " + "x" * 400, "there is no robot"),

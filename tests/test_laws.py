@@ -23,8 +23,8 @@ from supple.results import Modes
 from supple.robot.description import ClosureType
 
 GALLERY = (
-    "3rrr", "bricard", "cantilever", "delta", "dualemps", "five_bar", "five_bar_elastic", "gough_stewart",
-    "gough_stewart_flexible", "gough_stewart_plate", "hexa", "pacdrive", "surgiscope", "triglide",
+    "3prr", "3rrr", "bricard", "cantilever", "delta", "dualemps", "five_bar", "five_bar_bob", "five_bar_elastic",
+    "gough_stewart", "gough_stewart_flexible", "gough_stewart_plate", "hexa", "pacdrive", "surgiscope", "triglide",
 )  # fmt: skip
 CLOSING = get_args(ClosureType)
 PLANAR_CLOSING = ("fixed", "revolute", "prismatic", "point_on_line")
@@ -290,6 +290,7 @@ def test_points_move_as_they_say(case: Any) -> None:
 SOFT = ("gough_stewart_plate",)  # its legs are nearly parallel: sideways it is held by the bending of its plate alone
 SURGISCOPE_JOINTS = tuple(f"k{way}{joint}" for joint in range(1, 8) for way in "rat")
 RIGID_LIMIT = {
+    "3prr": ("E",), "five_bar_bob": (),
     "3rrr": ("E",), "bricard": (), "cantilever": ("E",), "delta": ("E_arm", "E_rod"), "dualemps": ("E",),
     "five_bar": ("E",), "five_bar_elastic": ("k",), "gough_stewart": ("k",), "gough_stewart_plate": ("E",), "hexa": ("k",),
     "gough_stewart_flexible": ("k", "E_rod", "E_plate"),

@@ -31,6 +31,7 @@ if TYPE_CHECKING:  # what only some calls need is loaded when they are made
         ModesShown,
         SceneShown,
         SimulationShown,
+        SizingShown,
         StiffnessShown,
         StudyShown,
     )
@@ -331,6 +332,39 @@ class Robot(Machine):
             loads=loads, assembly=assembly, workers=workers, dask=dask, output=output, resume=resume, progress=progress,
         )  # fmt: skip
         return shown(made, StudyShown)
+
+    def size(
+        self,
+        free: Mapping[str, str | Sequence[float]],
+        want: str | Sequence[str] = (),
+        at: At | None = None,
+        *,
+        least: str | None = None,
+        most: str | None = None,
+        poses: str | Path | None = None,
+        over: Mapping[str, str | Sequence[float]] | None = None,
+        loads: Mapping[str, Sequence[float]] | None = None,
+        assembly: str | None = None,
+        starts: int = 5,
+        seed: int = 1,
+        trade: str | None = None,
+        points: int = 9,
+        progress: Callable[[float], None] | None = None,
+    ) -> SizingShown:
+        """Values of parameters that make a quantity (as of `map`) least or most while wants are kept in all poses.
+
+        free: parameter -> range, as in '15mm:60mm'; want: as in 'f1>=40 Hz' or 'deflection(tool)<=0.1 mm'. Exact
+        derivatives; from so many starts, the robot's own values first. trade: a second quantity and so many points of the
+        curve of best compromises."""
+        from supple.analyses.size import size
+        from supple.shown import SizingShown, shown
+
+        wants = _names(want)
+        made = size(
+            self, free, wants, at, least=least, most=most, poses=poses, over=over, loads=loads, assembly=assembly,
+            starts=starts, seed=seed, trade=trade, points=points, progress=progress,
+        )  # fmt: skip
+        return shown(made, SizingShown)
 
     def simulate(
         self,

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from supple import results
 from supple.errors import SuppleError
 from supple.results.scene import Scene
+from supple.results.sizing import Sizing
 from supple.results.study import Study
 from supple.storage import dataset, frf_dataset, modes_dataset, save, save_frf, save_linear
 from supple.storage.studies import save_study, study_dataset
@@ -20,6 +21,7 @@ from supple.views.figures import Figure, written
 from supple.views.mode_picture import MOVING, draw_mode, mode_figure
 from supple.views.page import Page, html
 from supple.views.show_page import show_page, write_page
+from supple.views.sizing import sizing_figure, sizing_page
 from supple.views.study_page import study_page
 from supple.views.study_plot import study_figure
 from supple.views.tables import (
@@ -219,6 +221,20 @@ class SceneShown(Scene):
 
     def _repr_html_(self) -> str:
         return f'<iframe srcdoc="{escape(self.page())}" style="width:100%;height:520px;border:0"></iframe>'
+
+
+class SizingShown(_Shown, Sizing):
+    """The best values of parameters, and what holds them back."""
+
+    def _page(self) -> Page:
+        return sizing_page(self)
+
+    def plot(self, file: str | Path | None = None) -> Picture:
+        """How the runs went, and the trade-off if there is one; `file` writes the picture too."""
+        made = Picture(sizing_figure(self))
+        if file is not None:
+            made.save(file)
+        return made
 
 
 class CountedShown(_Shown, results.Counted):

@@ -33,6 +33,7 @@ def check(model: Model, at: Mapping[str, float] | None = None, *, assembly: str 
         springs=sum(f.body.flexible and f.body.outline is None for f in frames),
         legs=len({f.leg for f in frames if f.leg}),
         mass=float(sum(float(f.body.mass) for f in frames)),
+        masses=_masses(mechanism),
         coordinates=dict(Counter(c.kind for c in mechanism.coordinates)),
         closures={c.name: (c.joint, len(c.forbidden)) for c in mechanism.closures},
         mobility=tuple(found.sentences()),
@@ -47,6 +48,15 @@ def check(model: Model, at: Mapping[str, float] | None = None, *, assembly: str 
         closure_error=float(np.abs(model.residual(q)).max()) if mechanism.closures else 0.0,
         assemblies=tuple(mechanism.start),
     )
+
+
+def _masses(mechanism: Mechanism) -> dict[str, float]:
+    """Mass of every body that has one, the platform's too."""
+    made: dict[str, float] = {}
+    for frame in mechanism.frames:
+        if float(frame.body.mass):
+            made[frame.name] = made.get(frame.name, 0.0) + float(frame.body.mass)
+    return made
 
 
 def _pose(mechanism: Mechanism, now: Array) -> dict[str, float]:

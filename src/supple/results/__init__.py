@@ -99,6 +99,7 @@ class Check:
     springs: int  # elastic joints
     legs: int
     mass: float
+    masses: dict[str, float]  # body -> kg
     coordinates: dict[str, int]  # kind -> how many
     closures: dict[str, tuple[str, int]]  # name -> joint, equations
     mobility: tuple[str, ...]

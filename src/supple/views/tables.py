@@ -65,6 +65,7 @@ def check_page(report: Check) -> Page:
     if report.closures:
         rows = [(name, joint, str(count)) for name, (joint, count) in report.closures.items()]
         made.append(Sheet(("closure", "joint", "equations"), rows))
+    made.append(Line("masses (kg): " + ", ".join(f"{name} {x:.4g}" for name, x in report.masses.items())))
     pose = [
         (name + (" (actuator)" if name in report.active else ""), f"{value:.6g}", report.units[name])
         for name, value in report.pose.items()
