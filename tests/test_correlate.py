@@ -128,3 +128,32 @@ def test_derivatives_of_damped_modes_and_responses(tmp_path: Path) -> None:
         own = d.shapes_p[k] / d.shapes[:1] - d.shapes * d.shapes_p[k][:1] / d.shapes[:1] ** 2
         np.testing.assert_allclose(own[:, :5], shapes, rtol=2e-3, atol=2e-3 * np.abs(shapes).max())
         np.testing.assert_allclose(H_p[k], H, rtol=1e-3, atol=1e-5 * np.abs(H).max())
+
+
+def _spoilt(text: str, how: str) -> str:
+    """The text of a universal file with one thing wrong."""
+    lines = text.split("\n")
+    first = next(k for k, line in enumerate(lines) if line.startswith("    4  "))  # the heading of the first function
+    if how == "not a number":
+        lines[first + 6] = lines[first + 6].replace(lines[first + 6].split()[0], "nan", 1)
+    if how == "node":
+        lines[first] = lines[first].replace("         1   1 NONE", "        77   1 NONE", 1)
+    if how == "units":
+        return "\n".join(lines[lines.index("    -1", 1) + 1 :]).replace("m/s^2", "NONE ").replace("N    ", "NONE ")
+    if how == "short":
+        del lines[first + 20 : first + 25]
+    if how == "cut":
+        return text[: len(text) // 2]
+    return "\n".join(lines)
+
+
+@pytest.mark.parametrize(
+    ("how", "said"),
+    [("not a number", "NaN"), ("node", "node 77"), ("units", "units: SI"), ("short", "cut short"), ("cut", "")],
+)  # fmt: skip
+def test_bad_data_are_refused_in_a_line(how: str, said: str, measured: Path, tmp_path: Path) -> None:
+    (tmp_path / "first.uff").write_text(_spoilt((measured / "first.uff").read_text(), how))
+    (tmp_path / "test.yaml").write_text(TEXT)
+    for words in (["correlate", "dualemps"], ["identify", "dualemps", "--free", "E"]):
+        found = CliRunner().invoke(main, [*words, str(tmp_path / "test.yaml")])
+        assert found.exit_code == 2 and said in found.stderr and len(found.stderr.strip().splitlines()) == 1, found.stderr

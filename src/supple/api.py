@@ -598,6 +598,7 @@ class Robot(Machine):
         robust: bool = False,
         count: int | None = None,
         profile: str | Sequence[str] = (),
+        advise: bool = False,
         output: str | Path | None = None,
         report: Callable[[str], None] = _unheard,
     ) -> Identified:
@@ -607,12 +608,13 @@ class Robot(Machine):
         "base": base inertial and friction parameters, from the test's motions. use: modes, responses, two-step (stiffness by
         modes, then loss factors by responses), or auto: modes first, then responses
         where there are any. robust: data far off count less. count: how many modes to extract from each pose's responses, if
-        known. profile: parameters whose likelihood is followed with all others fitted again. output: the robot file with
-        fitted values. report: hears of every step."""
+        known. profile: parameters whose likelihood is followed with all others fitted again. advise: say which further pose
+        would tell what is not known yet. output: the robot file with fitted values. report: hears of every step."""
         from supple.analyses.identify import identify
 
         return identify(
-            self, test, free, use=use, robust=robust, count=count, profile=profile, output=output, report=report
+            self, test, free, use=use, robust=robust, count=count, profile=profile, advise=advise, output=output,
+            report=report,
         )  # fmt: skip
 
     def plan(

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 
 from supple.errors import SuppleError
 from supple.machine import Machine
+from supple.measured.advice import advice
 from supple.measured.base_parameters import Observed, actuator_regressor, base_fit, identified_base
 from supple.measured.fit import Solution, solve
 from supple.measured.free import free_robot, source_text
@@ -37,6 +39,7 @@ def identify(
     robust: bool = False,
     count: int | None = None,
     profile: str | Sequence[str] = (),
+    advise: bool = False,
     output: str | Path | None = None,
     report: Callable[[str], None] = _silent,
 ) -> Identified:
@@ -52,6 +55,11 @@ def identify(
     p = c.free.values(found.x)
     freedom = max(len(found.residuals) - len(found.x), 1)
     known = identifiability(found.slopes, c.free, float(np.sqrt(max(found.cost / freedom, 1.0))))
+    if advise and known.known < len(c.free.groups) and c.fitted:
+        report("advice")
+        lowest = max((len(d.modes.poles) for d, _ in c.fitted if d.modes is not None), default=6)
+        said = advice(own, read, c.free, c.fitted[0][1].model, p, known, lowest)
+        known = replace(known, words=(*known.words, *said))
     made = _record(
         own, str(Path(test).name), c, found, known, p, freedom, _profiles(c, found, known, _entries(profile), report)
     )

@@ -33,7 +33,7 @@ def candidate_text(robot: Machine, poses: int, seed: int = 0) -> str:
         for k, place in enumerate(struck)
         for axis in axes
     }
-    found = {f"pose_{k + 1}": {"at": at} for k, at in enumerate(_poses(robot, poses, seed))}
+    found = {f"pose_{k + 1}": {"at": at} for k, at in enumerate(candidate_poses(robot, poses, seed))}
     return json.dumps({"sensors": sensors, "exciters": exciters, "poses": found})  # JSON is YAML
 
 
@@ -54,7 +54,7 @@ def _spots(frame: Frame) -> list[list[float]]:
     return [[float(f"{x:.6g}") for x in line[k]] for k in (len(line) // 2, -1)]
 
 
-def _poses(robot: Machine, count: int, seed: int) -> list[dict[str, float]]:
+def candidate_poses(robot: Machine, count: int, seed: int) -> list[dict[str, float]]:
     """Actuators at home, and at random around it as far as the robot can be assembled there."""
     model = robot.model()
     home = values(model, posture(model))

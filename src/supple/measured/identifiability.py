@@ -76,7 +76,7 @@ def _words(free: Free, combinations: Sequence[tuple[float, Array]], known: int, 
     what = f"{n} free parameters" if n > 1 else "the free parameter"
     words = [f"these data hold {known} combination{'s' if known != 1 else ''} of {what} to better than {100 * KNOWN:.0f} %"]
     for spread, weights in combinations[:known]:
-        words.append(f"{_product(labels, weights)} to {_percent(spread / float(np.abs(weights).max()))}")
+        words.append(f"{product(labels, weights)} to {_percent(spread / float(np.abs(weights).max()))}")
     alone = np.sqrt(np.diag(_inverse(data)))
     single = [labels[k] for k in range(n) if alone[k] < KNOWN]
     if single and len(single) < n:
@@ -106,11 +106,11 @@ def _together(labels: Sequence[str], data: Array, alone: Array) -> list[str]:
             if spread < KNOWN and np.abs(weights).min() > _SPOKEN:
                 pair = (labels[j], labels[i])
                 how = "as a ratio" if weights.min() < 0 else "together"
-                words.append(f"{pair[0]} and {pair[1]} only {how}: {_product(pair, weights)} to {_percent(spread)}")
+                words.append(f"{pair[0]} and {pair[1]} only {how}: {product(pair, weights)} to {_percent(spread)}")
     return words
 
 
-def _product(labels: Sequence[str], weights: Array) -> str:
+def product(labels: Sequence[str], weights: Array) -> str:
     """A combination of logarithms as a product of powers, the largest first and to the power of one."""
     powers = weights / weights[np.abs(weights).argmax()]
     order = [k for k in np.argsort(-np.abs(powers)) if abs(powers[k]) > _SPOKEN][:6]

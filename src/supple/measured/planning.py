@@ -20,11 +20,12 @@ BEFORE = 1 / np.log(2) ** 2  # information before: every parameter is known to a
 
 
 def information(
-    test: Test, free: Free, at: PoseModel, band: tuple[float, float], noise: float, lines: float
+    test: Test, free: Free, at: PoseModel, band: tuple[float, float], noise: float, lines: float, p: Array | None = None
 ) -> Array:  # fmt: skip
     """F (exciters, sensors, groups, groups) of a pose. noise: that of every channel after averaging, by the root mean square
-    of the strongest response to the same blow; lines: how many the measured band has."""
-    r = at.reduced(free.start, directions=free.directions(free.start))
+    of the strongest response to the same blow; lines: how many the measured band has; p: values (None: the start)."""
+    values = free.start if p is None else p
+    r = at.reduced(values, directions=free.directions(values))
     count = int(np.clip(lines, *LINES))
     s = 2j * np.pi * np.linspace(max(band[0], band[1] / count), band[1], count)
     H, slopes = responses_at(r, s, np.array([c.order for c in test.outputs]))

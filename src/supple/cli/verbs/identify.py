@@ -22,6 +22,7 @@ from supple.cli.options import json_option, print_json, remark, set_option
 @click.option("--robust", is_flag=True, help="Data far off count less (soft L1).")
 @click.option("--count", type=click.IntRange(1), help="How many modes to extract from each pose's responses, if known.")
 @click.option("--profile", default="", metavar="NAMES", help="Follow the likelihood of these parameters.")
+@click.option("--advise", is_flag=True, help="Say which further pose would tell what is not known yet.")
 @click.option("-o", "--output", type=click.Path(path_type=Path), metavar="FILE", help="The robot file with fitted values.")
 @click.option(
     "--summary", type=click.Path(path_type=Path), metavar="FILE", help="Tables, words and picture as a page (.html)."
@@ -30,13 +31,14 @@ from supple.cli.options import json_option, print_json, remark, set_option
 @json_option
 def identify(
     robot: str, test: Path, free: str, settings: dict[str, str], use: str, robust: bool, count: int | None, profile: str,
-    output: Path | None, summary: Path | None, plot: Path | None, as_json: bool,
+    advise: bool, output: Path | None, summary: Path | None, plot: Path | None, as_json: bool,
 ) -> None:  # fmt: skip
     """Fit parameters of ROBOT to a test (TEST: a test file): values, deviations, and what the data cannot say."""
     from supple.api import Robot
 
     found = Robot(robot, settings).identify(
-        test, free, use=use, robust=robust, count=count, profile=profile, output=output, report=_progress
+        test, free, use=use, robust=robust, count=count, profile=profile, advise=advise, output=output,
+        report=_progress,
     )  # fmt: skip
     remark(found.notices)
     from supple.views.identified import draw_identified, identified_page, write_summary
