@@ -138,6 +138,20 @@ def test_static_displacements_are_those_of_a_cantilever(tmp_path: Path) -> None:
     np.testing.assert_allclose(moved[0], known, rtol=1e-4, atol=1e-12)
 
 
+def test_a_static_test_alone_is_rehearsed_and_fitted(tmp_path: Path) -> None:
+    """Blades of 80 GPa where the file says 74: found within three deviations from five poses pulled by 0.5 N."""
+    (tmp_path / "points.csv").write_text("q11,q21\n" + "".join(f"{x},{-x}\n" for x in (-0.1, -0.05, 0, 0.05, 0.1)))
+    (tmp_path / "test.yaml").write_text(
+        "sensors: {tool: {point: P, kind: displacement, directions: [x, -z]}}\n"
+        "exciters: {pull: {point: P, kind: force, direction: [1, 0, 1]}}\n"
+        "static: {pulled: {table: points.csv, sensor: tool, exciter: pull, force: 0.5 N, deviation: 2 um}}\n"
+    )
+    supple.Robot("dualemps", E="80 GPa").test(tmp_path / "test.yaml", output=tmp_path / "m.uff", seed=1)
+    found = supple.Robot("dualemps").identify(tmp_path / "m.yaml", "E")
+    assert abs(found.values[0] - 80e9) < 3 * found.deviations[0] and found.deviations[0] < 0.02 * 80e9
+    assert len(found.residuals) == 10
+
+
 @pytest.mark.parametrize(
     ("change", "options", "words"),
     [

@@ -414,7 +414,7 @@ class Robot(Machine):
 
         >>> run = supple.Robot("dualemps").simulate("square", duration="0.1 s", every="10 ms")
         >>> run
-        <dualemps square: 11 samples to 0.1 s, 15 signals>
+        <dualemps square: 11 samples to 0.1 s, 18 signals>
         >>> run["tau:q11"].shape
         (11,)
         """

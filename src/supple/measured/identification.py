@@ -10,6 +10,7 @@ import numpy as np
 
 from supple.errors import SuppleError
 from supple.machine import Machine
+from supple.measured import test_file as spec
 from supple.measured.correlation import computed_responses, last_frequency
 from supple.measured.fit import Solution, solve, solve_pairing
 from supple.measured.free import Free, free_parameters
@@ -86,7 +87,7 @@ def _static(test: Test, name: str, family: Family, free: Free) -> StaticObserved
     push = next(c for c in test.inputs if c.place == written.exciter)
     models = []
     for k, at in enumerate(poses):
-        pose = Pose(f"{name} {k + 1}", at, None, False, False, next(iter(test.poses)).written)
+        pose = Pose(f"{name} {k + 1}", at, None, False, False, spec.Pose())
         models.append(AtPose(PoseModel(family, pose, along, [*along, push], 1.0), free))
     return StaticObserved(name, tuple(models), moved, float(written.force), float(written.deviation))
 

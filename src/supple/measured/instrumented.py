@@ -56,7 +56,8 @@ def _where(robot: Machine, part: Any) -> dict[str, Any]:
 
 def _given(part: Any) -> dict[str, Any]:
     at = None if part.at is None else [x if hasattr(x, "text") else float(x) for x in part.at]
-    return {k: x for k, x in (("at", at), ("on", part.on)) if x is not None}
+    turned = part.rotate if isinstance(part, Point) else None  # a sensor's own turn is in its channels
+    return {k: x for k, x in (("at", at), ("on", part.on), ("rotate", turned)) if x is not None}
 
 
 def _at_home(problem: str, test: Test) -> str:

@@ -28,7 +28,9 @@ def seen(model: Model, q: Array, v: Array, a: Array) -> dict[str, Array]:
     still = undeformed(model, q) if elastic and (mechanism.points or mechanism.closures) else None
     if mechanism.points:
         moved = points(model, q, v, a)
-        found |= {f"point_{k}": x for k, x in moved.items()}
+        found |= {f"point_{k}": moved[k] for k in ("position", "velocity", "acceleration", "spin")}
+        found["point_orientation"] = turning_vectors(moved["rotation"])
+        found["point_acceleration_own"] = np.einsum("...ji,...j->...i", moved["rotation"], moved["acceleration"])
         if still is not None:
             found["point_deformation"] = moved["position"] - points(model, still, 0 * v, 0 * a)["position"]
     finite = not registry.formulation(model.equations.formulation).linear_places
@@ -131,9 +133,28 @@ def closure_error(model: Model, q: Array) -> Array:
 
 
 def points(model: Model, q: Array, v: Array, a: Array) -> dict[str, Array]:
-    """Position, velocity and acceleration of the named points."""
-    found = in_blocks(lambda **x: model.call("points", **x), q=q, v=v, a=a)
-    return {key: found[key] for key in ("position", "velocity", "acceleration")}
+    """Position, velocity, acceleration and angular velocity of the named points, and their axes, in the base."""
+    return in_blocks(lambda **x: model.call("points", **x), q=q, v=v, a=a)
+
+
+def turning_vectors(R: Array) -> Array:
+    """Rotation vectors (..., 3) of rotation matrices (..., 3, 3); not a number where these are not."""
+    from scipy.spatial.transform import Rotation
+
+    flat = R.reshape(-1, 3, 3)
+    made = np.full((len(flat), 3), np.nan)
+    known = np.isfinite(flat).all(axis=(1, 2))
+    if known.any():
+        made[known] = Rotation.from_matrix(flat[known]).as_rotvec()
+    return made.reshape(*R.shape[:-2], 3)
+
+
+def spring_forces(model: Model, q: Array, v: Array) -> tuple[tuple[int, ...], Array]:
+    """Coordinates of the springs in joints and closures, and the forces (samples, coordinates) that load them."""
+    springs = [f for f in model.mechanism.frames if f.role == "spring" and f.body.flexible]
+    places = tuple(i for f in springs for i in range(f.ev.start, f.ev.stop))
+    parts = [q[..., f.e] @ f.body.K_ee.astype(float).T + v[..., f.ev] @ f.body.D_ee.astype(float).T for f in springs]
+    return places, np.concatenate(parts, axis=-1) if parts else np.zeros((*q.shape[:-1], 0))
 
 
 def attachments(model: Model) -> dict[str, Anchor]:

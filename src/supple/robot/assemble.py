@@ -187,8 +187,7 @@ class _Assembly:
         self.skeleton.add_pieces(entry, self.platform, pieces)
 
     def anchor(self, entry: Entry, part: spec.Anchor | spec.Point) -> Anchor:
-        rotation = turns(part.rotate) if isinstance(part, spec.Anchor) else eye()
-        return self.skeleton.attach(self.find(part.link, entry), point(part.at), rotation, part.on, entry)
+        return self.skeleton.attach(self.find(part.link, entry), point(part.at), turns(part.rotate), part.on, entry)
 
     def point(self, entry: Entry) -> Anchor:
         return self.anchor(entry, entry.part)

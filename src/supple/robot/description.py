@@ -216,10 +216,11 @@ class Closure(FileRecord):
 
 
 class Point(FileRecord):
-    """A named point to observe or to load."""
+    """A named point to observe or to load; its axes are those of its link, turned by `rotate`."""
 
     link: NameInFile
     at: Vector | None = None
+    rotate: list[Rotation] | Rotation | None = None
     on: Name | None = None
 
 

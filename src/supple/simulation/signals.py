@@ -49,6 +49,7 @@ def signals_of(
     for k, run in enumerate(simulator.runs):
         for key, x in observe.seen(run.model, *(parts[p][:, k] for p in ("q", "v", "a"))).items():
             found.setdefault(key, []).append(x)
+    places = _springs(simulator, parts, found)
     found["tau"] = [parts["tau"][:, k] for k in range(len(simulator.runs))]
     whole = {k: np.stack(x, axis=1) if many else x[0] for k, x in found.items()}
     signals: dict[str, Signal] = {}
@@ -61,11 +62,22 @@ def signals_of(
     add("velocity", ("coordinate",), tuple(f"{u}/s" for u in units), "their rates")
     add("acceleration", ("coordinate",), tuple(f"{u}/s^2" for u in units), "their accelerations")
     add("tau", ("actuator",), tuple(_FORCE[units[i]] for i in model.active), "forces and torques of the actuators")
+    if places:
+        axes["spring"] = tuple(names[i] for i in places)
+        add(
+            "spring_force",
+            ("spring",),
+            tuple(_FORCE[units[i]] for i in places),
+            "what loads the springs of joints, along their coordinates",
+        )
     if mechanism.points:
         axes["point"] = tuple(mechanism.points)
         add("point_position", ("point", "axis"), "m", "positions of the named points in the base")
         add("point_velocity", ("point", "axis"), "m/s", "their velocities")
         add("point_acceleration", ("point", "axis"), "m/s^2", "their accelerations")
+        add("point_acceleration_own", ("point", "axis"), "m/s^2", "their accelerations in their own axes, without weight")
+        add("point_orientation", ("point", "axis"), "rad", "rotation vectors of their axes")
+        add("point_spin", ("point", "axis"), "rad/s", "their angular velocities in the base")
         add("point_deformation", ("point", "axis"), "m", "their distance from the robot that does not bend, actuators alike")
     if "attachment_position" in whole:
         axes["attachment"] = tuple(observe.attachments(model))
@@ -80,3 +92,12 @@ def signals_of(
     add("power_lost", (), "W", "power lost by friction and damping")
     add("closure", (), "m or rad", "largest opening of any loop")
     return signals, axes
+
+
+def _springs(simulator: Simulator, parts: dict[str, Array], found: dict[str, list[Array]]) -> tuple[int, ...]:
+    """Coordinates of springs; their forces are added to what was found."""
+    places: tuple[int, ...] = ()
+    for k, run in enumerate(simulator.runs):
+        places, forces = observe.spring_forces(run.model, parts["q"][:, k], parts["v"][:, k])
+        found.setdefault("spring_force", []).append(forces)
+    return places

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import numpy as np
-
 from supple.backends.stepping.settings import Settings
 from supple.errors import SuppleError
 from supple.machine import Machine
 from supple.model.algebra import Array
-from supple.model.turning import quaternion
+from supple.model.observe import postures_of
 from supple.motion.description import Motion
 from supple.results import Simulation
 from supple.simulation.integrate import integrate
@@ -25,11 +23,4 @@ def run_along(robot: Machine, motion: Motion, every: float) -> Simulation:
 
 def states_of(robot: Machine, run: Simulation) -> tuple[Array, Array, Array]:
     """q (with quaternions of ball joints), v and a of every sample of a run."""
-    mechanism = robot.mechanism()
-    values = run["position"]
-    q = np.zeros((len(values), mechanism.nq))
-    for frame in mechanism.frames:
-        given = values[:, frame.v]
-        q[:, frame.q] = np.array([quaternion(x) for x in given]) if frame.motion == "spherical" else given
-        q[:, frame.e] = values[:, frame.ev]
-    return q, run["velocity"], run["acceleration"]
+    return postures_of(robot.model(), run["position"]), run["velocity"], run["acceleration"]
