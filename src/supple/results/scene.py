@@ -195,13 +195,13 @@ def _hats(w: Array) -> Array:
 
 
 def mode_scale(scene: Scene, mode: int) -> float:
-    """Amplitude of a mode whose largest displacement is an eighth of the robot's size."""
+    """Amplitude of a mode whose largest displacement is a tenth of the robot's size."""
     assert scene.modes is not None
     moves = scene.modes.moves[mode]
     largest = max(
         (float(np.abs(section_moves(scene, m, scene.rest, moves)[..., 3]).max()) for m in scene.meshes), default=0.0
     )
-    return 0.125 * extent(scene) / largest if largest > 0 else 0.0
+    return 0.1 * extent(scene) / largest if largest > 0 else 0.0
 
 
 def extent(scene: Scene) -> float:
