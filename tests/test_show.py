@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import json
+import struct
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 from browser import CHROMIUM, Browser, browser
 from click.testing import CliRunner
+from PIL import Image
+from scipy.spatial.transform import Rotation
 
 import supple
 from supple.cli.main import main
@@ -18,6 +23,7 @@ from supple.model.posture import posture
 from supple.results.scene import mode_scale, points_of, section_moves, sections
 from supple.scene.bodies import body_mesh
 from supple.scene.surfaces import ball, block, cylinder
+from supple.views import still
 from supple.views.show_page import quaternions, show_page
 
 needs_browser = pytest.mark.skipif(CHROMIUM is None, reason="no chromium here; apt-get install chromium")
@@ -129,8 +135,6 @@ def test_a_small_motion_is_the_derivative_of_the_sections() -> None:
 
 
 def test_quaternions_turn_as_their_matrices() -> None:
-    from scipy.spatial.transform import Rotation
-
     R = Rotation.random(50, random_state=3).as_matrix()
     R[0] = np.diag([1.0, -1.0, -1.0])
     p = quaternions(R)
@@ -271,6 +275,8 @@ def test_words_on_the_command_line(tmp_path: Path) -> None:
     assert code == 0 and "five.html" in text and (tmp_path / "five.html").stat().st_size < 500_000
     for words, part in (
         (("five_bar",), "-o robot.html"),
+        (("five_bar", "--gif", str(tmp_path / "x.gif")), "--mode or --motion"),
+        (("five_bar", "--mode", "1", "--png", str(tmp_path / "x.jpg")), ".png"),
         (("five_bar", "-o", str(tmp_path / "five.png")), ".html"),
         (("five_bar", "-o", str(tmp_path)), "file"),
         (("five_bar", "--motion", "nonsense", "-o", str(tmp_path / "x.html")), "nonsense"),
@@ -288,3 +294,87 @@ def test_surface_points_follow_their_sections() -> None:
     beam = next(m for m in scene.meshes if m.kind == "beam")
     points = points_of(beam, sections(scene, beam, scene.rest))
     assert np.ptp(points[:, 0]) == pytest.approx(1.0, abs=1e-3) and np.isfinite(points).all()
+
+
+# Pictures, films, glTF -----------------------------------------------------------------------------------------------
+
+
+def test_pictures_have_surfaces_where_they_are(tmp_path: Path) -> None:
+    """The middle of a ball is drawn where the pinhole has it, in its colour; rasterised areas are those of triangles."""
+    from supple.views.look import eye_of
+    from supple.views.raster import filled
+
+    scene = supple.Robot("cantilever").show(count=2)
+    picture = np.asarray(Image.open(scene.save(tmp_path / "rest.png")).convert("RGB")).astype(int)
+    assert picture.shape == (640, 960, 3) and np.ptp(picture, axis=(0, 1)).min() > 100
+    swung = np.asarray(Image.open(scene.save(tmp_path / "mode.png", mode=2)).convert("RGB")).astype(int)
+    blue = [((p[..., 2] - p[..., 0] > 60) & (p[..., 2] > 110)).sum() for p in (picture, swung)]
+    assert min(blue) > 2000  # the beam
+    rng = np.random.default_rng(1)
+    eye = eye_of(scene, [rng.normal(size=(9, 3))], 400, 300)
+    corners = np.concatenate([rng.uniform(20, 280, (40, 3, 2)), np.ones((40, 3, 1))], axis=2)
+    _, which, weights, _ = filled(eye, corners)
+    a, b = corners[:, 1, :2] - corners[:, 0, :2], corners[:, 2, :2] - corners[:, 0, :2]
+    areas = np.abs(a[:, 0] * b[:, 1] - a[:, 1] * b[:, 0]) / 2
+    counts = np.bincount(which, minlength=40)
+    around = np.linalg.norm(np.diff(corners[:, [0, 1, 2, 0], :2], axis=1), axis=2).sum(axis=1)
+    assert (np.abs(counts - areas) < around).all() and counts.sum() == pytest.approx(areas.sum(), rel=0.01)
+    assert weights.min() > -1e-9
+
+
+def glb(path: Path) -> tuple[dict[str, Any], bytes]:
+    data = path.read_bytes()
+    magic, version, length = struct.unpack("<4sII", data[:12])
+    size, kind = struct.unpack("<I4s", data[12:20])
+    assert (magic, version, length, kind) == (b"glTF", 2, len(data), b"JSON")
+    return json.loads(data[20 : 20 + size]), data[28 + size :]
+
+
+def read(tree: dict[str, Any], data: bytes, accessor: int) -> np.ndarray:
+    entry = tree["accessors"][accessor]
+    view = tree["bufferViews"][entry["bufferView"]]
+    width = {"SCALAR": 1, "VEC3": 3, "VEC4": 4}[entry["type"]]
+    kind = {5126: "<f4", 5125: "<u4"}[entry["componentType"]]
+    return np.frombuffer(data, kind, entry["count"] * width, view["byteOffset"]).reshape(-1, width)
+
+
+def mesh_of(tree: dict[str, Any], node: dict[str, Any]) -> dict[str, Any]:
+    return dict(tree["meshes"][node["mesh"]]["primitives"][0]) if "mesh" in node else {}
+
+
+def test_gltf_of_a_motion_bends_as_the_robot_does(tmp_path: Path) -> None:
+    """Nodes and weights of the last sample, put together by hand, give the points that the simulation has."""
+    made = supple.Robot("cantilever")
+    scene = made.show(count=3, motion="hammer", duration="0.05 s", every="5 ms")
+    tree, data = glb(scene.save(tmp_path / "robot.glb"))
+    run = made.simulate("hammer", duration="0.05 s", every="5 ms")
+    point = next(k for k, n in enumerate(tree["nodes"]) if "targets" in mesh_of(tree, n))
+    above = next(k for k, n in enumerate(tree["nodes"]) if point in n.get("children", []))
+    (film,) = tree["animations"]
+    found = {
+        (c["target"]["node"], c["target"]["path"]): read(tree, data, film["samplers"][c["sampler"]]["output"])
+        for c in film["channels"]
+    }
+    mesh = mesh_of(tree, tree["nodes"][point])
+    points = read(tree, data, mesh["attributes"]["POSITION"])
+    end = points[:, 0] > points[:, 0].max() - 1e-6  # its last section, whose middle is the tip
+    targets = np.array([read(tree, data, t["POSITION"])[end].mean(axis=0) for t in mesh["targets"]])
+    weights = found[point, "weights"].reshape(len(run.time), -1)[-1]
+    x, y, z, w = found[above, "rotation"][-1]
+    turn = Rotation.from_quat([x, y, z, w]).as_matrix()
+    place = found[above, "translation"][-1] + turn @ (points[end].mean(axis=0) + weights @ targets)
+    assert np.abs(place - run["point_position:tip"][-1]).max() < 1e-6
+    swinging, _ = glb(scene.save(tmp_path / "mode.glb", mode=2))
+    assert swinging["animations"][0]["name"] == "mode 2"
+    loaded = pytest.importorskip("trimesh", reason="no trimesh here").load(tmp_path / "mode.glb")
+    assert len(loaded.geometry) == len(scene.meshes)
+
+
+def test_films(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    scene = supple.Robot("cantilever").show(count=1)
+    monkeypatch.setattr(still, "_SECONDS", 0.2)
+    film = Image.open(still.write_film(scene, tmp_path / "mode.gif", 1, (160, 120)))
+    assert film.n_frames == 4 and film.size == (160, 120)
+    monkeypatch.setattr(still.shutil, "which", lambda name: None)
+    with pytest.raises(supple.SuppleError, match="ffmpeg"):
+        scene.save(tmp_path / "mode.mp4", mode=1)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+from collections.abc import Callable
 from dataclasses import dataclass
 from html import escape
 from pathlib import Path
@@ -18,10 +19,13 @@ from supple.storage.studies import save_study, study_dataset
 from supple.views.bode import bode_figure
 from supple.views.comparison import comparison_figure, comparison_page
 from supple.views.figures import Figure, written
+from supple.views.gltf import write_glb
+from supple.views.look import check_mode
 from supple.views.mode_picture import MOVING, draw_mode, mode_figure
 from supple.views.page import Page, html
 from supple.views.show_page import show_page, write_page
 from supple.views.sizing import sizing_figure, sizing_page
+from supple.views.still import write_film, write_still
 from supple.views.study_page import study_page
 from supple.views.study_plot import study_figure
 from supple.views.tables import (
@@ -211,13 +215,25 @@ class SceneShown(Scene):
 
     def page(self, mode: int = 1, first: str = "") -> str:
         """The text of its page; mode: the one to begin with; first: modes or motion, what it opens with."""
-        if self.modes is not None and not 1 <= mode <= len(self.modes.frequencies_hz):
-            raise SuppleError(f"there is no mode {mode}; {len(self.modes.frequencies_hz)} were computed")
+        check_mode(self, mode if self.modes is not None else None)
         return show_page(self, mode, first)
 
-    def save(self, file: str | Path, mode: int = 1, first: str = "") -> Path:
-        """Write its page to an .html file."""
-        return write_page(self.page(mode, first), Path(file))
+    def save(
+        self, file: str | Path, mode: int | None = None, progress: Callable[[float], None] | None = None
+    ) -> Path:  # fmt: skip
+        """Write a page (.html), a picture (.png), a film (.gif, .mp4) or a glTF file (.glb).
+
+        mode: the one (from 1) that a page begins with and that pictures, films and glTF files show; None: the motion, if
+        there is one, else a page begins with the first mode and pictures show the robot at rest."""
+        path = Path(file)
+        match path.suffix.lower():
+            case ".png":
+                return write_still(self, path, mode)
+            case ".gif" | ".mp4":
+                return write_film(self, path, mode, progress=progress)
+            case ".glb":
+                return write_glb(self, path, mode)
+        return write_page(self.page(mode or 1, "motion" if mode is None and self.motion is not None else "modes"), path)
 
     def _repr_html_(self) -> str:
         return f'<iframe srcdoc="{escape(self.page())}" style="width:100%;height:520px;border:0"></iframe>'

@@ -18,6 +18,8 @@ _FULL = 1.0 - 1e-9  # of a limit: a force that is cut off
 def performance(simulator: Simulator, time: Array, signals: dict[str, Signal]) -> dict[str, Any]:
     """Numbers that judge a motion, the worst of all runs; those that do not apply are left out."""
     made: dict[str, Any] = {}
+    if "tau" not in signals:
+        return made  # nothing drives the robot
     tau, velocity = _by_run(simulator, signals["tau"]), _by_run(simulator, signals["velocity"])
     power = (tau * velocity[..., simulator.model.active]).sum(axis=-1)
     made["work_J"] = _worst(np.trapezoid(np.nan_to_num(np.maximum(power, 0.0)), time, axis=0))

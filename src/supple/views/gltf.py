@@ -1,7 +1,7 @@
 """A Scene as a binary glTF file (.glb): still, swinging in a mode, or going through a motion.
 
-A motion moves one node for each frame of the robot, and elastic coordinates are weights of morph targets, one for each shape
-function: glTF adds targets as a body adds its shapes, so bent bodies are exact. A mode, linear in its amplitude, is one target.
+A motion moves one node for each frame of the robot, and elastic coordinates are weights of morph targets, one for each
+shape function: glTF adds targets as a body adds its shapes, so bent bodies are exact. A mode is one target.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import numpy as np
 
 from supple.delivery import written_whole
 from supple.results.scene import Array, Mesh, Scene, mode_scale, points_of, section_moves, sections
-from supple.views.look import COLOURS
+from supple.views.look import COLOURS, check_mode
 from supple.views.show_page import quaternions
 
 _FLOAT, _INT = 5126, 5125  # types of glTF
@@ -37,18 +37,22 @@ class _File:
         self.views.append({"buffer": 0, "byteOffset": len(self.data), "byteLength": made.nbytes})
         self.data += made.tobytes()
         entry: dict[str, Any] = {
-            "bufferView": len(self.views) - 1, "componentType": _INT if indices else _FLOAT, "count": len(flat), "type": kind,
-        }  # fmt: skip
+            "bufferView": len(self.views) - 1,
+            "componentType": _INT if indices else _FLOAT,
+            "count": len(flat),
+            "type": kind,
+        }
         if not indices:
             entry |= {"min": flat.min(axis=0).astype(float).tolist(), "max": flat.max(axis=0).astype(float).tolist()}
         self.accessors.append(entry)
         return len(self.accessors) - 1
 
 
-def write_glb(scene: Scene, path: Path, mode: int | None = None, motion: bool = False) -> Path:
-    """The path of a .glb file: still, of a mode (from 1), or of the scene's motion."""
+def write_glb(scene: Scene, path: Path, mode: int | None = None) -> Path:
+    """The path of a .glb file: of a mode (from 1); without one of the scene's motion, or still if it has none."""
+    check_mode(scene, mode)
     file = _File()
-    content = _moving(scene, file) if motion else _swinging(scene, file, mode)
+    content = _moving(scene, file) if mode is None and scene.motion is not None else _swinging(scene, file, mode)
     kinds = list(COLOURS)
     tree = content | {
         "asset": {"version": "2.0", "generator": "supple"},
@@ -101,7 +105,9 @@ def _upright(scene: Scene) -> list[float]:
 def _swinging(scene: Scene, file: _File, mode: int | None) -> dict[str, Any]:
     """Meshes in the axes of the base, with the displacements of a mode as a target."""
     factor = 0.0 if mode is None else mode_scale(scene, mode - 1)
-    meshes, nodes, channels = [], [], []
+    meshes: list[dict[str, Any]] = []
+    nodes: list[dict[str, Any]] = []
+    channels: list[dict[str, Any]] = []
     for mesh in scene.meshes:
         at = sections(scene, mesh, scene.rest)
         targets = []
@@ -109,7 +115,10 @@ def _swinging(scene: Scene, file: _File, mode: int | None) -> dict[str, Any]:
             targets = [factor * points_of(mesh, section_moves(scene, mesh, scene.rest, scene.modes.moves[mode - 1]))]
             channels.append({"sampler": 0, "target": {"node": 1 + len(nodes), "path": "weights"}})
         normals = _unit(np.einsum("vij,vj->vi", at[mesh.station][..., :3], mesh.normal))
-        own: dict[str, Any] = {"name": mesh.name, "primitives": [_primitive(file, mesh, points_of(mesh, at), normals, targets)]}
+        own: dict[str, Any] = {
+            "name": mesh.name,
+            "primitives": [_primitive(file, mesh, points_of(mesh, at), normals, targets)],
+        }
         meshes.append(own | ({"weights": [0.0]} if targets else {}))
         nodes.append({"name": mesh.name, "mesh": len(meshes) - 1})
     root = {"name": scene.robot, "rotation": _upright(scene), "children": list(range(1, 1 + len(nodes)))}
@@ -150,7 +159,10 @@ def _moving(scene: Scene, file: _File) -> dict[str, Any]:
     for mesh in scene.meshes:
         targets = _shapes(mesh) if mesh.frame >= 0 else []
         points = mesh.stations[mesh.station] + mesh.offset
-        own: dict[str, Any] = {"name": mesh.name, "primitives": [_primitive(file, mesh, points, _unit(mesh.normal), targets)]}
+        own: dict[str, Any] = {
+            "name": mesh.name,
+            "primitives": [_primitive(file, mesh, points, _unit(mesh.normal), targets)],
+        }
         meshes.append(own | ({"weights": [0.0] * len(targets)} if targets else {}))
         nodes.append({"name": mesh.name, "mesh": len(meshes) - 1})
         node = len(nodes) - 1
@@ -162,7 +174,11 @@ def _moving(scene: Scene, file: _File) -> dict[str, Any]:
         else:
             above.append(node)
     nodes[0]["children"] = above
-    return {"meshes": meshes, "nodes": nodes, "animations": [{"name": motion.name, "samplers": samplers, "channels": channels}]}
+    return {
+        "meshes": meshes,
+        "nodes": nodes,
+        "animations": [{"name": motion.name, "samplers": samplers, "channels": channels}],
+    }
 
 
 def _shapes(mesh: Mesh) -> list[Array]:

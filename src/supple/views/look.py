@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from supple.errors import SuppleError
 from supple.results.scene import Array, Scene, points_of, sections
 
 COLOURS = {
@@ -30,6 +31,13 @@ class Eye:
         x = (points - self.place) @ self.axes.T
         scale = 0.5 * self.height / np.tan(_ANGLE / 2) / -x[..., 2]
         return np.stack([0.5 * self.width + scale * x[..., 0], 0.5 * self.height - scale * x[..., 1], -x[..., 2]], axis=-1)
+
+
+def check_mode(scene: Scene, mode: int | None) -> None:
+    """A complaint if the scene does not have a mode (from 1)."""
+    known = 0 if scene.modes is None else len(scene.modes.frequencies_hz)
+    if mode is not None and not 1 <= mode <= known:
+        raise SuppleError(f"there is no mode {mode}; {known} were computed")
 
 
 def eye_of(scene: Scene, every: list[Array], width: int, height: int) -> Eye:

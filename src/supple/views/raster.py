@@ -78,8 +78,9 @@ def painted(eye: Eye, points: Array, normals: Array, tints: Array, triangles: Ar
 
 def sun(eye: Eye, up: Array) -> Array:
     """Where the light comes from."""
-    made: Array = 1.1 * up + 0.55 * eye.axes[2] - 0.5 * eye.axes[0]
-    return made / np.linalg.norm(made)
+    way = 1.1 * up + 0.55 * eye.axes[2] - 0.5 * eye.axes[0]
+    made: Array = way / np.linalg.norm(way)
+    return made
 
 
 def _lit(n: Array, place: Array, tint: Array, eye: Eye, up: Array) -> Array:

@@ -14,7 +14,7 @@ import numpy as np
 from supple.delivery import written_whole
 from supple.errors import SuppleError
 from supple.results.scene import Array, Scene, mode_scale, section_moves, sections
-from supple.views.look import COLOURS, Eye, eye_of, points, surface
+from supple.views.look import COLOURS, Eye, check_mode, eye_of, points, surface
 from supple.views.raster import Painted, filled, painted, ruled, sun
 
 _SMOOTH = 2  # pixels of the computed picture per pixel of the shown one, across and down
@@ -90,9 +90,9 @@ def _shots(scene: Scene, mode: int | None) -> tuple[_Shots, float]:
 
 
 def _swing(scene: Scene, mode: int, part: float) -> Shot:
+    check_mode(scene, mode)
     modes = scene.modes
-    if modes is None or not 1 <= mode <= len(modes.frequencies_hz):
-        raise SuppleError(f"there is no mode {mode}; {0 if modes is None else len(modes.frequencies_hz)} were computed")
+    assert modes is not None
     factor = mode_scale(scene, mode - 1)
     changes = [section_moves(scene, m, scene.rest, modes.moves[mode - 1]) for m in scene.meshes]
     largest = max(float(np.linalg.norm(c[..., 3], axis=1).max()) for c in changes)
@@ -120,7 +120,9 @@ def _picture(scene: Scene, shot: Shot, eye: Eye, ghost: list[Array] | None = Non
     made = points(scene, shot.every)
     first = np.cumsum([0, *(len(p) for p in made)])[:-1]
     triangles = np.vstack([m.triangles + k for m, k in zip(scene.meshes, first, strict=True)])
-    normals = [np.einsum("vij,vj->vi", a[m.station][..., :3], m.normal) for m, a in zip(scene.meshes, shot.every, strict=True)]
+    normals = [
+        np.einsum("vij,vj->vi", a[m.station][..., :3], m.normal) for m, a in zip(scene.meshes, shot.every, strict=True)
+    ]
     tints = [np.tile(np.array(COLOURS[m.kind]) / 255, (len(p), 1)) for m, p in zip(scene.meshes, made, strict=True)]
     whole = np.vstack(made)
     size = float(np.ptp(whole, axis=0).max())
@@ -135,7 +137,9 @@ def _picture(scene: Scene, shot: Shot, eye: Eye, ghost: list[Array] | None = Non
     image = Image.fromarray(pixels).resize((eye.width // _SMOOTH, eye.height // _SMOOTH), Image.Resampling.LANCZOS)
     pen = ImageDraw.Draw(image)
     for k, text in enumerate(shot.words):
-        pen.text((18, 14 + 20 * k), text[:120], fill=(28, 37, 48) if k == 0 else (93, 107, 122), font=ImageFont.load_default(14))
+        pen.text(
+            (18, 14 + 20 * k), text[:120], fill=(28, 37, 48) if k == 0 else (93, 107, 122), font=ImageFont.load_default(14)
+        )
     return image
 
 
@@ -183,9 +187,8 @@ def _gif(pictures: Iterator[Any], file: Path, rate: float) -> None:
 def _encoded(pictures: Iterator[Any], file: Path, size: tuple[int, int], rate: float) -> None:
     """A film by ffmpeg, which is given pixels and no names."""
     program = shutil.which("ffmpeg") or "ffmpeg"
-    shape = f"{size[0]}x{size[1]}"
-    command = [program, "-loglevel", "error", "-f", "rawvideo", "-pix_fmt", "rgb24", "-s", shape, "-r", f"{rate:.4g}", "-i", "-"]
-    command += ["-an", "-pix_fmt", "yuv420p", "-y", "--", str(file)]
+    pixels = ["-f", "rawvideo", "-pix_fmt", "rgb24", "-s", f"{size[0]}x{size[1]}", "-r", f"{rate:.4g}", "-i", "-"]
+    command = [program, "-loglevel", "error", *pixels, "-an", "-pix_fmt", "yuv420p", "-y", f"file:{file.absolute()}"]
     process = subprocess.Popen(command, stdin=subprocess.PIPE, stderr=subprocess.PIPE)
     assert process.stdin is not None and process.stderr is not None
     try:

@@ -32,17 +32,22 @@ from supple.errors import SuppleError
 @duration_option
 @every_option
 @click.option("-o", "--output", type=click.Path(path_type=Path), metavar="FILE.html", help="The page: one file, no network.")
+@click.option("--png", type=click.Path(path_type=Path), metavar="FILE", help="A picture of --mode, or at rest.")
+@click.option("--gif", type=click.Path(path_type=Path), metavar="FILE", help="A film of --mode, or of the motion.")
+@click.option("--mp4", type=click.Path(path_type=Path), metavar="FILE", help="The same, by ffmpeg.")
+@click.option("--glb", type=click.Path(path_type=Path), metavar="FILE", help="glTF, with the mode or motion as animation.")
 @click.option("--open", "opened", is_flag=True, help="Show the page in a browser.")
 @json_option
 def show(
     robot: str, at: dict[str, str], settings: dict[str, str], assembly: str | None, loads: dict[str, list[float]],
     free: bool, count: int, mode: int | None, motion: str | None, duration: float | None, every: float,
-    output: Path | None, opened: bool, as_json: bool,
+    output: Path | None, png: Path | None, gif: Path | None, mp4: Path | None, glb: Path | None, opened: bool, as_json: bool,
 ) -> None:  # fmt: skip
     """A page that shows the robot in three dimensions: its parts, its modes, a motion."""
     from supple.api import Robot
 
-    page = _place(output, opened)
+    files = _places(output, {".png": png, ".gif": gif, ".mp4": mp4, ".glb": glb}, opened)
+    _check_film(gif or mp4, mode, motion)
     most = max(count, mode or 0)
     with bar(f"{robot} {motion or ''}") as report:
         scene = Robot(robot, settings).show(
@@ -51,28 +56,42 @@ def show(
         )  # fmt: skip
     if mode is not None and scene.modes is None:
         raise SuppleError(scene.notices[-1])
-    scene.save(page, mode or 1, "motion" if motion is not None and mode is None else "modes")
-    size = page.stat().st_size
+    for file in files:
+        with bar(file.name) as report:
+            scene.save(file, mode, report)
     remark(scene.notices)
     if as_json:
-        print_json(scene.to_json() | {"page": str(page), "bytes": size})
+        print_json(scene.to_json() | {"files": {str(f): f.stat().st_size for f in files}})
     else:
-        click.echo(f"{scene.robot}: {len(scene.meshes)} parts, {size / 1e6:.2f} MB; open {page} in any browser")
+        click.echo(f"{scene.robot}: {len(scene.meshes)} parts drawn")
+        for file in files:
+            click.echo(f"wrote {file} ({file.stat().st_size / 1e6:.2f} MB)")
     if opened:
         import webbrowser
 
-        webbrowser.open(page.resolve().as_uri())
+        webbrowser.open(files[0].resolve().as_uri())
 
 
-def _place(output: Path | None, opened: bool) -> Path:
-    """Where the page goes; complaints come before the work."""
-    if output is None and opened:
+def _places(output: Path | None, others: dict[str, Path | None], opened: bool) -> list[Path]:
+    """The files to write, the page first; complaints come before the work."""
+    page = output
+    if page is None and opened:
         import tempfile
 
-        return Path(tempfile.mkdtemp(prefix="supple-show-")) / "robot.html"
-    if output is None:
-        raise SuppleError("say where the page goes: -o robot.html (or --open to look at it at once)")
-    if output.suffix.lower() not in (".html", ".htm"):
-        raise SuppleError(f"-o {output}: a page is written to an .html file")
-    writable_place(output)
-    return output
+        page = Path(tempfile.mkdtemp(prefix="supple-show-")) / "robot.html"
+    if page is not None and page.suffix.lower() not in (".html", ".htm"):
+        raise SuppleError(f"-o {page}: a page is written to an .html file")
+    for suffix, path in others.items():
+        if path is not None and path.suffix.lower() != suffix:
+            raise SuppleError(f"--{suffix[1:]} {path}: must end with {suffix}")
+    files = [f for f in (page, *others.values()) if f is not None]
+    if not files:
+        raise SuppleError("say what to write: -o robot.html, --png, --gif, --mp4 or --glb FILE (or --open to look at once)")
+    for file in files:
+        writable_place(file)
+    return files
+
+
+def _check_film(film: Path | None, mode: int | None, motion: str | None) -> None:
+    if film is not None and mode is None and motion is None:
+        raise SuppleError(f"{film}: a film shows a mode or a motion; choose --mode or --motion")
