@@ -10,8 +10,10 @@ from fmi_library import Fmu
 from robots import build
 
 from supple.backends.compiler import find_compiler
+from supple.backends.targets import fmu
 from supple.backends.targets.fmu import write_fmu
 from supple.fmu_parts import fmu_parts
+from supple.machine import Machine
 
 pytestmark = pytest.mark.skipif(find_compiler() is None, reason="no C compiler")
 
@@ -111,3 +113,54 @@ def test_variables_have_the_units_causality_and_starts_of_the_robot(arm: Path) -
     assert {n: float(found[n]["start"]) for n in starts} == {n: pytest.approx(x, abs=1e-9) for n, x in starts.items()}
     spring = next(v for name, v in found.items() if name.startswith("q_mast") and "spring" in name)
     assert float(spring["start"]) == pytest.approx(-0.08) and spring["unit"] == "m"
+
+
+# Calls that make no sense -------------------------------------------------------------------------------------------------
+
+KEPT = ARM.replace("space: spatial", "space: spatial\nparameters: {load: 2 kg, drag: 0.5 N*s/m, shift: 0.1 m}").replace(
+    "q: slide, body: {rigid: {mass: 2}}",
+    "q: slide, friction: {viscous: drag}, body: {rigid: {mass: load, centre: [shift, 0, 0]}}",
+)
+BAD = (float("nan"), float("inf"), float("-inf"))
+
+
+@pytest.fixture(scope="module")
+def kept(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    robot = Machine.parse(KEPT.lstrip()).keeping(["load", "drag", "shift"])
+    return write_fmu(fmu_parts(robot.model(), kept=robot.kept(), passes=("fold",)), tmp_path_factory.mktemp("kept"))
+
+
+def test_steps_that_make_no_sense_are_errors_and_change_nothing(kept: Path) -> None:
+    unit = Fmu(kept, "cs", {"tau_turn": 1.0})
+    before = unit.get(["q_turn", "v_turn"])
+    for time, size in (*((0.0, x) for x in (*BAD, -1e-3)), *((x, 1e-3) for x in BAD)):
+        with pytest.raises(AssertionError, match="DoStep"):
+            unit.step(time, size)
+    assert unit.get(before) == before
+    unit.step(0.0, 1e-3)
+    assert unit.get(["v_turn"])["v_turn"] > before["v_turn"]
+
+
+def test_parameters_are_what_the_robot_file_takes(kept: Path) -> None:
+    """Mass and viscous friction are not below zero, a place is anywhere; none is nan or infinite, nor is an input. Nothing
+    can be computed of a slider without mass."""
+    unit = Fmu(kept, "cs")
+    refused = [("p_load", -1.0), ("p_drag", -0.1)]
+    refused += [(name, value) for name in ("p_load", "p_drag", "tau_turn") for value in BAD]
+    for name, value in refused:
+        with pytest.raises(AssertionError, match="SetReal"):
+            unit.set({name: value})
+    for name, value in (("p_drag", 0.0), ("p_shift", 0.0), ("p_shift", -0.1), ("p_load", 3.0)):
+        unit.set({name: value})
+    unit.step(0.0, 1e-3)
+    unit.set({"p_load": 0.0})
+    with pytest.raises(AssertionError, match="DoStep"):
+        unit.step(1e-3, 1e-3)
+
+
+def test_fmi_3_refuses_what_fmi_2_refuses() -> None:
+    """Both ask the same functions of the robot, before anything is changed."""
+    folder = Path(fmu.__file__).parent / "fmu_sources"
+    texts = [(folder / f"fmi{v}.c").read_text().replace(f"fmi{v}", "fmi") for v in "23"]
+    for check in ("set_up(r,", "step_makes_sense(from, step)", "assign(&", "is_finite(time)"):
+        assert [text.count(check) for text in texts] == [1, 1], check

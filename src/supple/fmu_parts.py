@@ -128,7 +128,8 @@ def _loads(f: Function) -> tuple[int, ...]:
 
 
 def _parameters(kept: Kept) -> tuple[FmuQuantity, ...]:
-    return tuple(FmuQuantity(x.label, "", value) for x, value in zip(kept.symbols, kept.values, strict=True))
+    signs = kept.signs or (0,) * len(kept.values)
+    return tuple(FmuQuantity(x.label, "", value, s) for x, value, s in zip(kept.symbols, kept.values, signs, strict=True))
 
 
 def _forces(mechanism: Mechanism, tau: Array) -> tuple[FmuQuantity, ...]:

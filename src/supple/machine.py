@@ -5,6 +5,7 @@ file --read--> Source --describe--> Description --assemble--> Mechanism --derive
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from difflib import get_close_matches
@@ -57,6 +58,7 @@ class Kept:
     equations: Equations
     symbols: Array
     values: tuple[float, ...]
+    signs: tuple[int, ...] = ()  # what the robot file lets them be: 0 any number, 1 not below zero, 2 above zero
 
 
 @dataclass(frozen=True, eq=False)
@@ -142,7 +144,24 @@ class Machine:
 
     def kept(self, formulation: str = USUAL, *, rigid: bool = False) -> Kept | None:
         """The equations with the symbols of kept parameters in them; None if there are none."""
-        return Kept(self.equations(formulation, rigid=rigid), self.symbols, self.values) if self.keep else None
+        if not self.keep:
+            return None
+        signs = tuple(self._sign(name) for name in self.keep)
+        return Kept(self.equations(formulation, rigid=rigid), self.symbols, self.values, signs)
+
+    def _sign(self, name: str) -> int:
+        """What the robot file lets a parameter be: 0 any number, 1 not below zero, 2 above zero."""
+        value = float(self.description.parameters[name].number)
+        with warnings.catch_warnings(action="ignore"):
+            refused = [not self._takes(name, x) for x in (0.0, -abs(value))]
+        return 0 if value <= 0 or not refused[1] else 2 if refused[0] else 1
+
+    def _takes(self, name: str, value: float) -> bool:
+        try:
+            describe(self.source, {**self.settings, name: value})
+        except SuppleError:
+            return False
+        return True
 
     def motion(
         self, motion: str | Path | None = None, duration: float | None = None, cutoff: float | None = None

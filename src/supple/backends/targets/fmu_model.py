@@ -114,6 +114,7 @@ def _tables(parts: FmuParts, table: Variables) -> list[str]:
         _chosen(plant),
         _integers("MODEL_OBSERVED_Q", [x.q for x in parts.observed]),
         _integers("MODEL_LOAD", parts.loads),
+        _integers("MODEL_SIGN", [x.sign for x in parts.parameters]),
         _reals("MODEL_START_Q", parts.start),
         _reals("MODEL_ORIGIN", origin),
         _reals("MODEL_START", kept),

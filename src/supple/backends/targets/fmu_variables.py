@@ -22,11 +22,12 @@ _ACCELERATION = {"m": "m/s2", "rad": "rad/s2"}
 
 @dataclass(frozen=True)
 class FmuQuantity:
-    """A number with the name it has in the robot file, its unit and its value at the start."""
+    """A number with the name it has in the robot file, its unit, its value at the start, and what it may be."""
 
     label: str
     unit: str
     start: float
+    sign: int = 0  # 0 any number, 1 not below zero, 2 above zero
 
 
 @dataclass(frozen=True)

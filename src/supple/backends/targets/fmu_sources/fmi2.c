@@ -64,9 +64,8 @@ FMI2_STATUS(fmi2SetupExperiment)(
 {
     Robot *r = &((Instance *)c)->robot;
     (void)to_given; (void)to;
-    if (tolerance_given && tolerance > 0.0)
-        r->tolerance = tolerance;
-    r->value[0] = from;
+    if (!set_up(r, tolerance_given, tolerance, from))
+        return complain(c, fmi2Error, "the tolerance or the time is not a finite number");
     return fmi2OK;
 }
 
@@ -99,7 +98,7 @@ FMI2_STATUS(fmi2SetReal)(fmi2Component c, const fmi2ValueReference vr[], size_t 
 {
     for (size_t k = 0; k < n; k++)
         if (!assign(&((Instance *)c)->robot, vr[k], value[k]))
-            return complain(c, fmi2Error, "only inputs, parameters and states can be set; the method is 0, 1, 2 or 3");
+            return complain(c, fmi2Error, "only inputs, parameters and states can be set, to numbers that the robot file takes; the method is 0 to 3");
     return fmi2OK;
 }
 
@@ -195,6 +194,8 @@ FMI2_STATUS(fmi2CompletedIntegratorStep)(
 
 FMI2_STATUS(fmi2SetTime)(fmi2Component c, fmi2Real time)
 {
+    if (!is_finite(time))
+        return complain(c, fmi2Error, "the time is not a finite number");
     ((Instance *)c)->robot.value[0] = time;
     return fmi2OK;
 }
@@ -249,8 +250,8 @@ FMI2_STATUS(fmi2SetRealInputDerivatives)(
     fmi2Component c, const fmi2ValueReference vr[], size_t n, const fmi2Integer order[], const fmi2Real value[])
 {
     for (size_t k = 0; k < n; k++) {
-        if (order[k] != 1 || vr[k] < AT_INPUTS || vr[k] >= AT_INPUTS + N_INPUTS)
-            return complain(c, fmi2Error, "only first derivatives of inputs can be set");
+        if (order[k] != 1 || vr[k] < AT_INPUTS || vr[k] >= AT_INPUTS + N_INPUTS || !is_finite(value[k]))
+            return complain(c, fmi2Error, "only first derivatives of inputs can be set, to finite numbers");
         ((Instance *)c)->robot.slope[vr[k] - AT_INPUTS] = value[k];
     }
     return fmi2OK;
@@ -267,6 +268,8 @@ FMI2_STATUS(fmi2DoStep)(fmi2Component c, fmi2Real from, fmi2Real step, fmi2Boole
 {
     Instance *i = c;
     (void)no_set;
+    if (!step_makes_sense(from, step))
+        return complain(i, fmi2Error, "time and step must be finite, and the step not below zero");
     i->robot.value[0] = from;
     if (integrate(&i->robot, step))
         return fmi2OK;

@@ -86,9 +86,8 @@ FMI3_STATUS(fmi3EnterInitializationMode)(
 {
     Robot *r = &((Instance *)c)->robot;
     (void)to_given; (void)to;
-    if (tolerance_given && tolerance > 0.0)
-        r->tolerance = tolerance;
-    r->value[0] = from;
+    if (!set_up(r, tolerance_given, tolerance, from))
+        return complain(c, fmi3Error, "the tolerance or the time is not a finite number");
     return fmi3OK;
 }
 
@@ -132,7 +131,7 @@ FMI3_STATUS(fmi3SetFloat64)(
         return complain(c, fmi3Error, "as many values as references are needed");
     for (size_t k = 0; k < n; k++)
         if (!assign(&((Instance *)c)->robot, vr[k], value[k]))
-            return complain(c, fmi3Error, "only inputs, parameters and states can be set; the method is 0, 1, 2 or 3");
+            return complain(c, fmi3Error, "only inputs, parameters and states can be set, to numbers that the robot file takes; the method is 0 to 3");
     return fmi3OK;
 }
 
@@ -257,6 +256,8 @@ FMI3_STATUS(fmi3CompletedIntegratorStep)(fmi3Instance c, fmi3Boolean no_set, fmi
 
 FMI3_STATUS(fmi3SetTime)(fmi3Instance c, fmi3Float64 time)
 {
+    if (!is_finite(time))
+        return complain(c, fmi3Error, "the time is not a finite number");
     ((Instance *)c)->robot.value[0] = time;
     return fmi3OK;
 }
@@ -317,6 +318,9 @@ FMI3_STATUS(fmi3DoStep)(
     Instance *i = c;
     (void)no_set;
     *event = *terminate = *early = false;
+    *last = from;
+    if (!step_makes_sense(from, step))
+        return complain(i, fmi3Error, "time and step must be finite, and the step not below zero");
     i->robot.value[0] = from;
     *last = from + step;
     if (integrate(&i->robot, step))

@@ -124,6 +124,9 @@ static int observe(Robot *r)
     model_loops(r->at.q, p, residual, jacobian_of(&ROBOT, &loops), alignment);
     last[2] = size_of_all(residual, N_ROW, r->sim.live);
 #endif
+    for (out = r->value + AT_OUTPUTS; out < r->value + VALUES; out++)
+        if (!(fabs(*out) <= DBL_MAX))
+            return 0;
     r->known = OBSERVED;
     return 1;
 }
@@ -162,6 +165,22 @@ static int settle(Robot *r)
     return 1;
 }
 
+SUPPLE_LOCAL int is_finite(double x) { return fabs(x) <= DBL_MAX; }
+
+/* Tolerance (if given) and time at the beginning; 0 if they make no sense */
+static int set_up(Robot *r, int given, double tolerance, double from)
+{
+    if (!is_finite(from) || (given && !(tolerance >= 0.0 && is_finite(tolerance))))
+        return 0;
+    if (given && tolerance > 0.0)
+        r->tolerance = tolerance;
+    r->value[0] = from;
+    return 1;
+}
+
+/* Whether a step can be asked for: both times are finite, and it does not go back */
+SUPPLE_LOCAL int step_makes_sense(double from, double step) { return is_finite(from) && step >= 0.0 && is_finite(step); }
+
 /* The states after a time; 0, and nothing is changed, if that fails */
 static int integrate(Robot *r, double step)
 {
@@ -193,10 +212,19 @@ static int integrate(Robot *r, double step)
     return 1;
 }
 
+/* Whether the robot file lets a parameter be a number: MODEL_SIGN 1 not below zero, 2 above zero */
+SUPPLE_LOCAL int may_be(unsigned reference, double value)
+{
+    if (reference < AT_PARAMETERS || reference >= AT_PARAMETERS + N_P)
+        return 1;
+    const int sign = MODEL_SIGN[reference - AT_PARAMETERS];
+    return sign == 0 || value > 0.0 || (sign == 1 && value == 0.0);
+}
+
 /* A value that may be set; 0 if it may not */
 static int assign(Robot *r, unsigned reference, double value)
 {
-    if (reference < AT_INPUTS || reference >= AT_DERIVATIVES)
+    if (reference < AT_INPUTS || reference >= AT_DERIVATIVES || !is_finite(value) || !may_be(reference, value))
         return 0;
     if (reference == AT_METHOD && value != RADAU && value != GAUSS && value != DORMAND_PRINCE && value != GENERALISED_ALPHA)
         return 0;
