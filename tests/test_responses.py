@@ -176,3 +176,27 @@ def test_the_verbs() -> None:
     assert set("ABCD") <= data.keys() and len(data["A"]) == len(data["states"]) and data["inputs"] == ["tau.q11", "tau.q21"]
     same = linear(Machine.read("dualemps"), ["tau"], ["q"])
     assert np.array(data["A"]) == pytest.approx(same.A)
+
+
+def test_a_linear_model_as_c_gives_the_same_numbers(tmp_path: Path) -> None:
+    """Compiled and called with random states and inputs, beside its matrices."""
+    import ctypes
+    import shutil
+    import subprocess
+
+    model = supple.Robot("3rrr").linear("tool", "tool")
+    model.save(tmp_path / "model.c")
+    compiler = shutil.which("cc")
+    if compiler is None:
+        pytest.skip("needs a C compiler")
+    flags = ["-std=c99", "-Wall", "-Wextra", "-Werror", "-shared", "-fPIC"]
+    subprocess.run([compiler, *flags, "-o", tmp_path / "model.so", tmp_path / "model.c"], check=True)
+    library = ctypes.CDLL(str(tmp_path / "model.so"))
+    rng = np.random.default_rng(3)
+    x, u = rng.standard_normal(len(model.states)), rng.standard_normal(len(model.inputs))
+    for name, size, true in (
+        ("derivative", len(x), model.A @ x + model.B @ u), ("output", len(model.outputs), model.C @ x + model.D @ u),
+    ):  # fmt: skip
+        made = np.zeros(size)
+        getattr(library, f"robot_3rrr_{name}")(*(ctypes.c_void_p(a.ctypes.data) for a in (x, u, made)))
+        np.testing.assert_allclose(made, true, rtol=1e-12, atol=1e-12 * np.abs(true).max())

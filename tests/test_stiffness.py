@@ -141,3 +141,13 @@ def test_a_point_that_nothing_holds() -> None:
     loose = BEAM.replace("parent: base, body", "parent: base, joint: revolute, axis: z, q: a, body")
     with pytest.raises(supple.PoseError, match="nothing holds 'a'"):
         stiffness(Machine.parse(loose))
+
+
+def test_check_shows_the_equilibrium_under_loads() -> None:
+    """The cantilever's tip: P L^3 / 3 E I of the load and w L^4 / 8 E I of its weight."""
+    rest = supple.Robot("cantilever").check(loads={"tip": [0, 0, -10]}).rest
+    EI, w = 210e9 * 0.02 * 0.01**3 / 12, 7850 * 2e-4 * 9.81
+    assert rest is not None and rest.deflections["tip"][2] == pytest.approx(-10 / (3 * EI) - w / (8 * EI), rel=2e-3)
+    found = supple.Robot("five_bar").check(loads={"tool": [3, 0, 0]}).rest
+    assert found is not None and set(found.actuator_forces) == {"arm1/q1", "arm2/q1"} and found.reactions
+    assert supple.Robot("five_bar").check().rest is None

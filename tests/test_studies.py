@@ -71,6 +71,15 @@ def test_singularities_are_where_the_platform_comes_loose(workspace: supple.Robo
     assert [k for k, _ in study.singular()] == np.flatnonzero(np.diff(past)).tolist() and (np.diff(past) != 0).sum() == 1
 
 
+def test_coordinates_that_nobody_gives_are_those_of_home(tmp_path: Path) -> None:
+    """A Delta is the same after a third of a turn about its axis, at the height of its home."""
+    poses = 0.15 * np.exp(1j * (0.3 + 2 * np.pi * np.arange(3) / 3))
+    (tmp_path / "poses.csv").write_text("x,y\n" + "".join(f"{float(p.real)!r},{float(p.imag)!r}\n" for p in poses))
+    study = supple.Robot("delta").map(poses=tmp_path / "poses.csv", of="place(tool).z,f1")
+    np.testing.assert_allclose(values(study, "place(tool).z"), -0.6, atol=1e-12)
+    np.testing.assert_allclose(values(study), values(study)[0], rtol=1e-8)
+
+
 def test_tables_and_motions_are_poses_too(workspace: supple.Robot, tmp_path: Path) -> None:
     (tmp_path / "poses.csv").write_text("x (mm),y [m],r (deg)\n50,0.1,0\n-20,0,5\n900,0,0\n")
     study = workspace.map(poses=tmp_path / "poses.csv")

@@ -102,11 +102,18 @@ class Robot(Machine):
         """Names of the motions that the robot file has."""
         return list(self.description.robot.motions)
 
-    def check(self, at: At | None = None, *, assembly: str | None = None) -> CheckShown:
+    def check(
+        self,
+        at: At | None = None,
+        *,
+        assembly: str | None = None,
+        loads: Mapping[str, Sequence[float]] | None = None,
+    ) -> CheckShown:
         """What the robot is made of and how it can move at a pose (home by default).
 
         at: joint values or the platform's pose (x, y, z, rx, ry, rz): numbers in SI, or text with a unit.
-        assembly: an assembly mode of the robot file (its first by default).
+        assembly: an assembly mode of the robot file (its first by default). loads: as of `modes`; with them, the equilibrium
+        under weight and loads is in `rest`.
 
         >>> supple.Robot("five_bar").check().freedom
         2
@@ -114,7 +121,7 @@ class Robot(Machine):
         from supple.analyses.check import check
         from supple.shown import CheckShown, shown
 
-        return shown(check(self.model(), pose_of(self.mechanism(), at), assembly=assembly), CheckShown)
+        return shown(check(self.model(), pose_of(self.mechanism(), at), assembly=assembly, loads=loads), CheckShown)
 
     def modes(
         self,

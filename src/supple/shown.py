@@ -171,7 +171,7 @@ class LinearShown(_Shown, results.LinearModel):
         return linear_page(self)
 
     def save(self, file: str | Path) -> Path:
-        """Write it to a .mat, .npz or .json file."""
+        """Write it to a .mat, .npz, .json or .c file."""
         save_linear(self, Path(file))
         return Path(file)
 

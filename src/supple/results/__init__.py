@@ -87,6 +87,16 @@ def _plain(x: Array) -> list[float | None]:
 
 
 @dataclass(frozen=True)
+class Rest:
+    """An equilibrium under weight and loads, actuators held: how far points move (m), what actuators and loops carry."""
+
+    loads: dict[str, tuple[float, ...]]
+    deflections: dict[str, tuple[float, ...]]
+    actuator_forces: dict[str, float]
+    reactions: dict[str, tuple[float, ...]]  # one for each equation of a closure
+
+
+@dataclass(frozen=True)
 class Check:
     """What a robot is made of, and how it can move at a pose."""
 
@@ -113,6 +123,7 @@ class Check:
     points: dict[str, tuple[float, ...]]
     closure_error: float
     assemblies: tuple[str, ...]
+    rest: Rest | None = None  # under loads, if any were given
 
     def __repr__(self) -> str:
         return f"<{self.robot} ({self.space}): {self.links} links, {sum(self.coordinates.values())} coordinates>"

@@ -15,6 +15,7 @@ import numpy as np
 from supple.delivery import written_whole
 from supple.errors import SuppleError
 from supple.results import Array, Frf, LinearModel, Modes, Signal, Simulation
+from supple.storage.linear_c import linear_c
 
 if TYPE_CHECKING:
     import xarray
@@ -103,16 +104,17 @@ def save_frf(found: Frf, path: Path) -> None:
 
 
 def save_linear(model: LinearModel, path: Path) -> None:
-    """Write a linear model to a .mat, .npz or .json file."""
+    """Write a linear model to a .mat, .npz, .json or .c file."""
     data = model.to_json()
     named = {k: np.array(x) for k, x in data.items() if k not in ("error_bound", "notices")}
     writers: dict[str, Callable[[Path], Any]] = {
         ".mat": lambda file: _named_mat(file, data),
         ".npz": lambda file: np.savez(file, allow_pickle=False, **named),
         ".json": lambda file: file.write_text(json.dumps(data, indent=1), encoding="utf-8"),
+        ".c": lambda file: file.write_text(linear_c(model), encoding="ascii"),
     }
     if path.suffix.lower() not in writers:
-        raise SuppleError(f"{path.name}: linear models are written to .mat, .npz or .json files")
+        raise SuppleError(f"{path.name}: linear models are written to .mat, .npz, .json or .c files")
     written_whole(path, writers[path.suffix.lower()])
 
 

@@ -8,8 +8,6 @@ from supple.results.study import Column, Study
 from supple.views.page import Line, Page, Sheet
 from supple.views.study_axes import shown_unit
 
-_REASONS = 3
-
 
 def study_page(study: Study) -> Page:
     """Range and worst case of every quantity, and what is out of reach."""
@@ -24,8 +22,9 @@ def study_page(study: Study) -> Page:
     if crossed:
         first = _where(study, crossed[0][0])
         made.append(Line(f"singularities are crossed between {len(crossed)} pairs of neighbours, the first beside {first}"))
-    for text in list(dict.fromkeys(study.problems.values()))[:_REASONS]:
-        made.append(Line(text, faint=" (no answer)"))
+    if study.problems:
+        row, text = next(iter(study.problems.items()))
+        made.append(Line(f"no answer at {_where(study, row)}: {text}", faint=f" ({len(study.problems)} such cases)"))
     return made
 
 

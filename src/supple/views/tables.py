@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from supple.results import Check, Counted, Frf, LinearModel, Modes, Simulation, Stiffness
+from supple.results import Check, Counted, Frf, LinearModel, Modes, Rest, Simulation, Stiffness
 from supple.views.page import Line, Page, Sheet
 
 _FUNCTIONS = ("sin", "cos", "sqrt", "sign")
@@ -73,7 +73,18 @@ def check_page(report: Check) -> Page:
     made.append(Sheet(("coordinate", "value", "unit"), pose, f"Pose (loops closed to {report.closure_error:.1e})"))
     for name, position in report.points.items():
         made.append(Line(f"point {name} at ({', '.join(f'{x:.6g}' for x in position)}) m"))
-    return made
+    return made + (_rest(report.rest) if report.rest is not None else [])
+
+
+def _rest(rest: Rest) -> list[Line | Sheet]:
+    """What weight and loads do."""
+    loads = ", ".join(f"{name} ({', '.join(f'{x:g}' for x in wrench)})" for name, wrench in rest.loads.items())
+    rows = [(name, *(f"{1e3 * x:.4g}" for x in moved)) for name, moved in rest.deflections.items()]
+    held = [(name, f"{force:.5g}") for name, force in rest.actuator_forces.items()]
+    tied = [(name, ", ".join(f"{x:.4g}" for x in values)) for name, values in rest.reactions.items()]
+    made: list[Line | Sheet] = [Sheet(("point", "x (mm)", "y (mm)", "z (mm)"), rows, f"At rest under weight and {loads}")]
+    made += [Sheet(("joint", "N, N m"), held, "held by")] if held else []
+    return made + ([Sheet(("closure", "what"), tied, "reactions (N, N m)")] if tied else [])
 
 
 def modes_page(modes: Modes) -> Page:

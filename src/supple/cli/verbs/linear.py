@@ -23,7 +23,7 @@ if TYPE_CHECKING:
               help="What inputs reach and outputs see most, or the lowest modes.")  # fmt: skip
 @click.option("--quantity", type=click.Choice(["displacement", "velocity", "acceleration"]), default="displacement",
               show_default=True, help="What outputs are.")  # fmt: skip
-@click.option("-o", "--output", type=click.Path(path_type=Path), metavar="FILE", help="Model: .mat, .npz or .json.")
+@click.option("-o", "--output", type=click.Path(path_type=Path), metavar="FILE", help="Model: .mat, .npz, .json or .c.")
 @click.option("--plot", type=click.Path(path_type=Path), metavar="FILE", help="Bode plot (.png, .svg, .pdf).")
 @click.option("--band", default="0:250", show_default=True, metavar="FIRST:LAST", help="Frequencies of the plot in Hz.")
 @free_option
