@@ -15,8 +15,10 @@ from supple.analyses.modes import modes
 from supple.cli.main import main
 from supple.errors import SuppleError
 from supple.machine import Machine
+from supple.model.frames import joint_places
+from supple.model.observe import positions_of, postures_of
 from supple.results import Drawing
-from supple.views.mode_picture import draw_mode
+from supple.views.mode_picture import _smooth, draw_mode
 
 BAR = np.array([[0.0, 0.0, 0.0], [1.0, 0.0, 0.0], [2.0, 4.0, 0.0]])  # 4 m large, in the plane x-y
 MOVES = np.zeros((2, 3, 3))
@@ -26,18 +28,20 @@ DRAWN = replace(MODES, drawing=Drawing(("bar",), (True,), (BAR,), (MOVES,), True
 
 
 @pytest.fixture
-def figures(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
+def figures(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> list[Any]:
     """The figures that are saved, with their lines as they are then."""
     from matplotlib.figure import Figure
 
     found: list[Any] = []
 
-    def save(figure: Any, *_: Any, **__: Any) -> None:
+    def save(figure: Any, file: Path, **_: Any) -> None:
+        Path(file).touch()
         axes = figure.axes[0]
         lines = [np.column_stack([line.get_data()[0], line.get_data()[1]]) for line in axes.lines]
         found.append((axes.get_title(), lines, (axes.get_xlabel(), axes.get_ylabel())))
 
     monkeypatch.setattr(Figure, "savefig", save)
+    monkeypatch.chdir(tmp_path)
     return found
 
 
@@ -88,3 +92,30 @@ def test_a_drawing_moves_as_the_points_do() -> None:
     for mode, wanted in ((0, 0.5), (1, 0.0)):
         moved = found.drawing.displacements[where][mode]
         assert np.abs(moved[0]) == pytest.approx([0, wanted, 0], abs=1e-9)
+
+
+def test_bent_beams_are_drawn_as_the_cubics_that_they_are() -> None:
+    """Nine points of Hermite's cubic between them give the whole cubic; corners of a plate stay corners."""
+    x = np.linspace(0, 1, 9)
+    straight = np.column_stack([x, 0 * x, 0 * x])
+    bent = np.column_stack([x, 3 * x**2 - 2 * x**3, 0 * x])
+    curve = _smooth(straight, bent)
+    assert len(curve) > 40
+    assert np.abs(curve[:, 1] - (3 * curve[:, 0] ** 2 - 2 * curve[:, 0] ** 3)).max() < 1e-12
+    square = np.array([[0, 0, 0], [1, 0, 0], [1, 1, 0], [0, 1, 0], [0, 0, 0]], dtype=float)
+    assert _smooth(square, square) is square
+
+
+def test_joints_and_base_are_where_loops_close() -> None:
+    """Joints of closures are where the second body has them; they move as finite motions along the modes say."""
+    model = Machine.read("dualemps").model()
+    found = modes(model, count=3)
+    drawing = found.drawing
+    assert drawing.joints is not None and drawing.joint_moves is not None and drawing.base is not None
+    q = postures_of(model, np.array([found.pose[n] for n in model.names]))
+    closing = len(model.mechanism.closures)
+    assert np.abs(drawing.joints[-closing:] - positions_of(model, q[None])[0]).max() < 1e-9
+    h = 1e-6
+    ends = [joint_places(model, model.retract(q, s * h * found.shapes[:, 1]), found.shapes.T)[0] for s in (1, -1)]
+    assert np.abs((ends[0] - ends[1]) / (2 * h) - drawing.joint_moves[1]).max() < 1e-6 * np.abs(drawing.joint_moves).max()
+    assert drawing.base == pytest.approx(np.array([[0.0, 0, 0], [0.4, 0, 0]]))

@@ -12,6 +12,7 @@ from supple.errors import SuppleError
 from supple.model.algebra import Array, least_squares, one_thread
 from supple.model.closing import values
 from supple.model.equilibrium import Equilibrium, Linear, equilibrium, linearise
+from supple.model.frames import joint_places
 from supple.model.limits import notices
 from supple.model.mobility import check_regular
 from supple.model.model import Model
@@ -19,6 +20,7 @@ from supple.model.participation import by_kind, link_energies, shares
 from supple.model.ports import wrenches_of
 from supple.model.posture import posture
 from supple.results import Drawing, Modes
+from supple.robot.mechanism import Mechanism
 
 
 @one_thread
@@ -165,10 +167,19 @@ def _drawing(model: Model, q: Array, shapes: Array) -> Drawing:
     moves = model.call("outline_gradient", q=q, direction=shapes.T)
     keys = [f"frame{i}" for i in range(len(frames))]
     breaks = tuple(_breaks(f.body.outline, len(points[k])) for f, k in zip(frames, keys, strict=True))
+    joints, joint_moves = joint_places(model, q, shapes.T)
     return Drawing(
         tuple(f.name for f in frames), tuple(f.body.flexible and f.body.outline is not None for f in frames),
         tuple(points[k] for k in keys), tuple(moves[k] for k in keys), model.mechanism.planar, breaks,
+        joints, joint_moves, _ground(model.mechanism),
     )  # fmt: skip
+
+
+def _ground(mechanism: Mechanism) -> Array:
+    """Where the robot stands: places on the base on which links hang or loops close."""
+    hanging = [f.marker for f in mechanism.frames if f.parent < 0 and f.role != "slide"]
+    closing = [a.marker for c in mechanism.closures for a in (c.first, c.second) if a.frame < 0]
+    return np.array([m.position.astype(float) for m in (*hanging, *closing)]).reshape(-1, 3)
 
 
 def _breaks(outline: Any, drawn: int) -> tuple[int, ...]:

@@ -27,6 +27,23 @@ def _poses(model: Model) -> Function:
 
 
 @one_thread
+def joint_places(model: Model, q: Array, shapes: Array) -> tuple[Array, Array]:
+    """Where joints and ends of loops are at a posture (J x 3), and how velocities (n, nv) move them (n, J, 3)."""
+    mechanism = model.mechanism
+    kin = Kinematics(mechanism, state(mechanism))
+    turning = [j for j, f in enumerate(mechanism.frames) if f.motion != "fixed" and f.role != "slide"]
+    places = [kin.world[j][1] for j in turning if j != mechanism.platform]
+    places += [kin.pose(c.first)[1] for c in mechanism.closures]
+    if not places:
+        return np.zeros((0, 3)), np.zeros((len(shapes), 0, 3))
+    found, direction = function("joints", {"q": kin.state.q}, {"position": places}), symbols("direction", model.nv)
+    along = {"q": displacement(mechanism, kin.state.q, direction)}
+    moves = interpret(directional(found, along, direction, "joint_moves"))
+    many = in_blocks(moves, q=np.broadcast_to(q, (len(shapes), len(q))), direction=shapes)["position"]
+    return interpret(found)(q=q)["position"], many
+
+
+@one_thread
 def frame_poses(model: Model, q: Array) -> tuple[Array, Array]:
     """Rotations (..., F, 3, 3) and positions (..., F, 3) of all frames in the base, at postures q (..., nq)."""
     found = in_blocks(interpret(_poses(model)), q=q)

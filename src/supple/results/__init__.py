@@ -22,6 +22,9 @@ class Drawing:
     displacements: tuple[Array, ...]
     planar: bool
     breaks: tuple[tuple[int, ...], ...] = ()  # per body the points at which a new line begins
+    joints: Array | None = None  # J x 3: where bodies turn or slide on each other
+    joint_moves: Array | None = None  # modes x J x 3
+    base: Array | None = None  # B x 3: where the robot stands
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from supple.errors import SuppleError
-from supple.results import Drawing, Modes
+from supple.results import Array, Drawing, Modes
 from supple.views.figures import STILL_PICTURES, Figure, drawn, new_figure, written
 
 MOVING = (".gif",)
@@ -47,14 +47,25 @@ def _rest(modes: Modes, number: int) -> tuple[Figure, Any, float]:
     if modes.damping_ratios[number - 1] > 0:
         title += f", damping {modes.damping_ratios[number - 1]:.2%}"
     axes.set_title(title, fontsize=11)
-    _key(figure, modes.drawing)
+    amplitude = _amplitude(modes.drawing, number - 1)
+    _key(figure, modes.drawing, _drawn(modes.drawing, number - 1, amplitude))
     _lines(axes, modes.drawing, number - 1, 0.0, rest=True)
-    return figure, axes, _amplitude(modes.drawing, number - 1)
+    _ground(axes, modes.drawing)
+    return figure, axes, amplitude
+
+
+def _drawn(drawing: Drawing, mode: int, amplitude: float) -> str:
+    """How far a mode is drawn, in words."""
+    moved = (np.linalg.norm(d[mode], axis=-1).max(initial=0.0) for d in drawing.displacements)
+    largest = amplitude * max((float(x) for x in moved), default=0.0)
+    return f"drawn {1e3 * largest:.3g} mm at most, {amplitude:.3g} times the mass-normalised shape"
 
 
 def _canvas(drawing: Drawing) -> tuple[Figure, Any]:
     if drawing.planar:
-        figure = new_figure(7, 6)
+        across, high = (np.ptp(np.vstack(drawing.points)[:, k]) + 1e-9 for k in _plane(drawing))
+        shape = float(np.clip(across / high, 0.6, 1.8))
+        figure = new_figure(6.2 * shape**0.5 + 0.6, 5.6 / shape**0.5 + 0.8)
         axes: Any = figure.subplots()
         axes.set_aspect("equal", adjustable="datalim")
         labels = _plane(drawing)
@@ -73,7 +84,7 @@ def _canvas(drawing: Drawing) -> tuple[Figure, Any]:
     return figure, axes
 
 
-def _key(figure: Any, drawing: Drawing) -> None:
+def _key(figure: Any, drawing: Drawing, words: str) -> None:
     """What the colours mean, below the picture."""
     from matplotlib.lines import Line2D
 
@@ -81,7 +92,14 @@ def _key(figure: Any, drawing: Drawing) -> None:
     known += [("flexible", _BENT, 2.4)] if any(drawing.flexible) else []
     known += [("rigid", _STIFF, 1.6)] if not all(drawing.flexible) else []
     lines = [Line2D([], [], color=colour, linewidth=width, label=name) for name, colour, width in known]
-    figure.legend(handles=lines, loc="outside lower center", ncols=len(lines), frameon=False, fontsize=8)
+    dots = {"linestyle": "", "markeredgecolor": _STIFF, "markersize": 5}
+    if drawing.joints is not None and len(drawing.joints):
+        lines.append(Line2D([], [], marker="o", markerfacecolor="white", label="joint", **dots))
+    if drawing.base is not None and len(drawing.base):
+        lines.append(Line2D([], [], marker="^", markerfacecolor=_REST, label="base", **dots))
+    figure.legend(
+        handles=lines, loc="outside lower center", ncols=len(lines), frameon=False, fontsize=8, title=words, title_fontsize=8
+    )
 
 
 def _plane(drawing: Drawing) -> tuple[int, int]:
@@ -110,9 +128,35 @@ def _lines(axes: Any, drawing: Drawing, mode: int, amplitude: float, rest: bool 
         x = points + amplitude * moves[mode]
         colour = _REST if rest else _BENT if flexible else _STIFF
         width = 1.2 if rest else 2.4 if flexible else 1.6
-        for line in np.split(x, cuts):
-            made += axes.plot(*(line[:, i] for i in axis_pair), color=colour, linewidth=width, solid_capstyle="round")
+        for straight, line in zip(np.split(points, cuts), np.split(x, cuts), strict=True):
+            curve = _smooth(straight, line)
+            made += axes.plot(*(curve[:, i] for i in axis_pair), color=colour, linewidth=width, solid_capstyle="round")
+    if drawing.joints is not None and drawing.joint_moves is not None and not rest:
+        places = drawing.joints + amplitude * drawing.joint_moves[mode]
+        dots = {"s": 18, "color": "white", "edgecolors": _STIFF, "linewidths": 1.0, "zorder": 5}
+        made.append(axes.scatter(*(places[:, i] for i in axis_pair), **dots))
     return made
+
+
+def _smooth(straight: Array, line: Array) -> Array:
+    """A bent beam as a curve: between evenly spaced points of a straight line, the cubics that beams bend by."""
+    steps = np.diff(straight, axis=0)
+    if len(line) < 4 or np.abs(steps - steps[0]).max() > 1e-2 * np.abs(steps[0]).max():
+        return line
+    from scipy.interpolate import CubicSpline
+
+    t = np.arange(len(line))
+    made: Array = CubicSpline(t, line)(np.linspace(0, len(line) - 1, 6 * len(line)))
+    return made
+
+
+def _ground(axes: Any, drawing: Drawing) -> None:
+    """Marks where the robot stands."""
+    if drawing.base is None:
+        return
+    axis_pair = _plane(drawing) if drawing.planar else (0, 1, 2)
+    marks = {"s": 60, "marker": "^", "color": _REST, "edgecolors": _STIFF, "linewidths": 0.8, "zorder": 4}
+    axes.scatter(*(drawing.base[:, i] for i in axis_pair), **marks)
 
 
 def _frame(axes: Any, drawing: Drawing, mode: int, amplitude: float) -> None:
