@@ -92,7 +92,7 @@ def _key(figure: Any, drawing: Drawing, words: str) -> None:
     known += [("flexible", _BENT, 2.4)] if any(drawing.flexible) else []
     known += [("rigid", _STIFF, 1.6)] if not all(drawing.flexible) else []
     lines = [Line2D([], [], color=colour, linewidth=width, label=name) for name, colour, width in known]
-    dots = {"linestyle": "", "markeredgecolor": _STIFF, "markersize": 5}
+    dots: dict[str, Any] = {"linestyle": "", "markeredgecolor": _STIFF, "markersize": 5}
     if drawing.joints is not None and len(drawing.joints):
         lines.append(Line2D([], [], marker="o", markerfacecolor="white", label="joint", **dots))
     if drawing.base is not None and len(drawing.base):
