@@ -200,6 +200,25 @@ def test_a_motion_is_played_where_the_simulation_was(page: Browser, tmp_path: Pa
 
 
 @needs_browser
+def test_a_map_is_drawn_where_the_tool_is(page: Browser, tmp_path: Path) -> None:
+    """A map over the platform of the Delta: its tool is where the grid has it; numbers come back from the file."""
+    made = supple.Robot("delta")
+    grid = made.map({"x": [-0.1, 0.0, 0.1], "y": [-0.05, 0.05]}, ["f1"], {"z": -0.65})
+    scene = made.show({"z": -0.65}, count=0, map=grid.save(tmp_path / "map.nc"))
+    assert scene.map is not None and scene.map.point == "tool"
+    exact = np.column_stack([grid.chosen["x"].values, grid.chosen["y"].values, np.full(6, -0.65)])
+    assert np.abs(scene.map.places - exact).max() < 1e-9
+    assert scene.map.quantities["f1"][1] == pytest.approx(grid.quantities["f1"].values, rel=1e-12)
+    page.open(scene.save(tmp_path / "map.html"))
+    assert page.ask("supple.choice.tab") == "map" and page.ask("supple.show.lines().length") == 6 * 12
+    assert page.ask("document.getElementById('legend-title').textContent") == "f1 (Hz)"
+    assert not page.problems and len(page.requests) == 1
+    (tmp_path / "bad.nc").write_bytes(b"nonsense")
+    with pytest.raises(supple.SuppleError, match="is not a map"):
+        made.show(count=0, map=tmp_path / "bad.nc")
+
+
+@needs_browser
 def test_strain_of_a_bent_bar_is_that_of_the_textbook(page: Browser, tmp_path: Path) -> None:
     """A cantilever bent by a force at its end: the strain is 6 F l / (E b h^2) at the root."""
     file = tmp_path / "bar.yaml"

@@ -21,6 +21,7 @@ if TYPE_CHECKING:  # what only some calls need is loaded when they are made
     from supple.expr.passes import Stage
     from supple.measurements import Correlation, Extracted, Identified, Planned, Rehearsed
     from supple.results import Exported
+    from supple.results.study import Study
     from supple.shown import (
         Bodies,
         CheckShown,
@@ -157,6 +158,7 @@ class Robot(Machine):
         motion: str | Path | Motion | None = None,
         duration: Written | None = None,
         every: Written = "1 ms",
+        map: str | Path | Study | None = None,
         loads: Mapping[str, Sequence[float]] | None = None,
         assembly: str | None = None,
         progress: Callable[[float], None] | None = None,
@@ -164,14 +166,15 @@ class Robot(Machine):
         """The robot as it looks, at rest, in its modes and through a motion: `save` writes a page that any browser shows.
 
         count: how many modes (0: none); motion: one to simulate (as of `simulate`, with its duration and the time between
-        samples) and to play; other options as of `modes`.
+        samples) and to play; map: a result of `map` or its .nc file, drawn where the first named point is (poses that it
+        held still are given by `at`); other options as of `modes`.
 
         >>> supple.Robot("cantilever").show(count=2)
         <cantilever: 3 parts drawn, modes>
         """
         from supple.analyses.show import show
         from supple.errors import SuppleError
-        from supple.shown import SceneShown, shown
+        from supple.shown import SceneShown, read_map, shown
 
         found, why = None, ""
         if count != 0:
@@ -182,7 +185,8 @@ class Robot(Machine):
         run = None
         if motion is not None:
             run = self.simulate(motion, duration=duration, every=every, progress=progress)
-        made = show(self, found, run, at, loads=loads, assembly=assembly)
+        study = read_map(map) if isinstance(map, (str, Path)) else map
+        made = show(self, found, run, study, at, loads=loads, assembly=assembly)
         return shown(replace(made, notices=(*made.notices, why)) if why else made, SceneShown)
 
     def stiffness(

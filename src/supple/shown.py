@@ -15,7 +15,7 @@ from supple.results.scene import Scene
 from supple.results.sizing import Sizing
 from supple.results.study import Study
 from supple.storage import dataset, frf_dataset, modes_dataset, save, save_frf, save_linear
-from supple.storage.studies import save_study, study_dataset
+from supple.storage.studies import read_study, save_study, study_dataset
 from supple.views.bode import bode_figure
 from supple.views.comparison import comparison_figure, comparison_page
 from supple.views.figures import Figure, written
@@ -210,6 +210,11 @@ class StudyShown(_Shown, Study):
         return Path(file)
 
 
+def read_map(file: str | Path) -> Study:
+    """The study in a .nc file."""
+    return read_study(Path(file))
+
+
 class SceneShown(Scene):
     """A robot as it looks; a notebook shows its page."""
 
@@ -233,7 +238,13 @@ class SceneShown(Scene):
                 return write_film(self, path, mode, progress=progress)
             case ".glb":
                 return write_glb(self, path, mode)
-        return write_page(self.page(mode or 1, "motion" if mode is None and self.motion is not None else "modes"), path)
+        return write_page(self.page(mode or 1, self._first(mode)), path)
+
+    def _first(self, mode: int | None) -> str:
+        """What its page opens with."""
+        if mode is not None:
+            return "modes"
+        return "motion" if self.motion is not None else "map" if self.map is not None else "modes"
 
     def _repr_html_(self) -> str:
         return f'<iframe srcdoc="{escape(self.page())}" style="width:100%;height:520px;border:0"></iframe>'

@@ -19,7 +19,9 @@ from supple.model.ports import wrenches_of
 from supple.model.posture import posture
 from supple.results import Modes, Simulation
 from supple.results.scene import Scene
+from supple.results.study import Study
 from supple.robot.written import Written, pose_of
+from supple.scene.maps import scene_map
 from supple.scene.motions import motion_postures, scene_motion
 from supple.scene.scene import scene_at, scene_modes
 
@@ -28,6 +30,7 @@ def show(
     robot: Machine,
     modes: Modes | None = None,
     run: Simulation | None = None,
+    study: Study | None = None,
     at: Mapping[str, Written] | None = None,
     *,
     loads: Mapping[str, Any] | None = None,
@@ -45,6 +48,9 @@ def show(
         scene = replace(scene, modes=scene_modes(model, q, modes))
     if run is not None and rows is not None and along is not None:
         scene = replace(scene, motion=scene_motion(model, run, rows, along))
+    if study is not None:
+        fixed = pose_of(model.mechanism, at)
+        scene = replace(scene, map=scene_map(robot.model(rigid=True), study, fixed, assembly))
     return scene
 
 

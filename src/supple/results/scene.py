@@ -99,6 +99,7 @@ class SceneMotion:
 class SceneMap:
     """A quantity at places of a named point over the workspace."""
 
+    point: str
     quantities: Mapping[str, tuple[str, Array]]  # name -> unit, values
     places: Array  # cases x 3
 

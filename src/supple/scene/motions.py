@@ -11,7 +11,7 @@ from supple.results import Simulation
 from supple.results.scene import Array, Force, SceneMotion, Series
 from supple.scene.scene import placed_at
 
-_SAMPLES = 501  # at most
+_SAMPLES = 401  # at most
 _NUMBERS = 300_000  # at most, of all samples: what a page carries with ease
 
 

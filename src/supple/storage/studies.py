@@ -17,7 +17,7 @@ import numpy as np
 from supple.delivery import written_whole
 from supple.errors import SuppleError
 from supple.private import signature, signing_folder
-from supple.results.study import Study
+from supple.results.study import Column, Study
 from supple.storage import write_netcdf
 
 if TYPE_CHECKING:
@@ -63,6 +63,32 @@ def save_study(study: Study, path: Path) -> None:
     if path.suffix.lower() not in writers:
         raise SuppleError(f"{path.name}: studies are written to .nc, .csv or .mat files")
     written_whole(path, writers[path.suffix.lower()])
+
+
+def read_study(path: Path) -> Study:
+    """The study in a .nc file: what was chosen, what was asked, what was answered."""
+    import xarray
+
+    if not path.is_file():
+        raise SuppleError(f"{path}: there is no such file")
+    try:
+        with xarray.open_dataset(path, engine="h5netcdf") as data:
+            shape = tuple(int(n) for n in data["answered"].shape)
+            dims, count = data["answered"].dims, int(np.prod(shape))
+
+            def column(name: Any) -> Column:
+                own = data[name]
+                values = own.broadcast_like(data["answered"]).transpose(*dims).values.astype(float).reshape(count)
+                return Column(str(own.attrs.get("units", "")), values, str(own.attrs.get("long_name", "")))
+
+            asked = [n for n in data.data_vars if n not in ("answered", "regularity")]
+            chosen = {str(n): column(n) for n in data.coords}
+            answered = data["answered"].values.reshape(count).astype(bool)
+            quantities = {str(n): column(n) for n in asked}
+            axes = () if dims == ("case",) else tuple(str(d) for d in dims)
+            return Study(str(data.attrs["robot"]), str(data.attrs["kind"]), shape, axes, chosen, quantities, answered)
+    except (OSError, KeyError, ValueError, TypeError) as problem:
+        raise SuppleError(f"{path}: is not a map as supple map writes it to .nc files ({problem})") from problem
 
 
 def _csv(study: Study, file: Path) -> None:

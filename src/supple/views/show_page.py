@@ -15,7 +15,7 @@ import numpy as np
 
 from supple.delivery import written_whole
 from supple.errors import SuppleError
-from supple.results.scene import Array, Mesh, Placed, Scene, SceneModes, SceneMotion
+from supple.results.scene import Array, Mesh, Placed, Scene, SceneMap, SceneModes, SceneMotion
 
 _SCRIPTS = ("maths.js", "body.js", "renderer.js", "camera.js", "plot.js", "shows.js", "page.js", "start.js")
 
@@ -93,7 +93,7 @@ def payload(scene: Scene, mode: int, prefer: str) -> dict[str, Any]:
         "rest": _placed(scene.rest, arrays),
         "modes": None if scene.modes is None else _modes(scene.modes, arrays),
         "motion": None if scene.motion is None else _motion(scene.motion, arrays),
-        "map": None,
+        "map": None if scene.map is None else _map(scene.map, arrays),
     }
     return data | {"arrays": arrays.packed}
 
@@ -164,6 +164,12 @@ def _motion(motion: SceneMotion, arrays: _Arrays) -> dict[str, Any]:
             for f in motion.forces
         ],
     }  # fmt: skip
+
+
+def _map(shown: SceneMap, arrays: _Arrays) -> dict[str, Any]:
+    quantities = [{"name": n, "unit": unit, "values": arrays(x)} for n, (unit, x) in shown.quantities.items()]
+    about = f"{len(shown.places)} places of {shown.point}"
+    return {"about": about, "places": arrays(shown.places), "quantities": quantities}
 
 
 def quaternions(R: Array) -> Array:

@@ -31,6 +31,7 @@ from supple.errors import SuppleError
 @click.option("--motion", metavar="NAME|FILE", help="A motion to simulate and to play (as of supple simulate).")
 @duration_option
 @every_option
+@click.option("--map", "map_file", type=click.Path(path_type=Path), metavar="FILE.nc", help="A result of supple map.")
 @click.option("-o", "--output", type=click.Path(path_type=Path), metavar="FILE.html", help="The page: one file, no network.")
 @click.option("--png", type=click.Path(path_type=Path), metavar="FILE", help="A picture of --mode, or at rest.")
 @click.option("--gif", type=click.Path(path_type=Path), metavar="FILE", help="A film of --mode, or of the motion.")
@@ -41,6 +42,7 @@ from supple.errors import SuppleError
 def show(
     robot: str, at: dict[str, str], settings: dict[str, str], assembly: str | None, loads: dict[str, list[float]],
     free: bool, count: int, mode: int | None, motion: str | None, duration: float | None, every: float,
+    map_file: Path | None,
     output: Path | None, png: Path | None, gif: Path | None, mp4: Path | None, glb: Path | None, opened: bool, as_json: bool,
 ) -> None:  # fmt: skip
     """A page that shows the robot in three dimensions: its parts, its modes, a motion."""
@@ -52,7 +54,7 @@ def show(
     with bar(f"{robot} {motion or ''}") as report:
         scene = Robot(robot, settings).show(
             at, count=most, free=free, motion=motion, duration=duration, every=every, loads=loads, assembly=assembly,
-            progress=report,
+            map=map_file, progress=report,
         )  # fmt: skip
     if mode is not None and scene.modes is None:
         raise SuppleError(scene.notices[-1])
