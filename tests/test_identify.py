@@ -15,7 +15,7 @@ from supple.api import Robot
 from supple.cli.main import main
 from supple.machine import Machine
 
-COMB = Path(__file__).parent / "comb.yaml"
+COMB = Path(__file__).parents[1] / "docs" / "examples" / "comb.yaml"
 CROWD = """
 sensors:
   palm_a: {point: palm, node: 1, mass: 20 g, directions: [x, y]}

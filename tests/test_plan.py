@@ -15,7 +15,7 @@ from supple.cli.main import main
 from supple.machine import Machine
 from supple.measured.planning import BEFORE, chosen
 
-COMB = Path(__file__).parent / "comb.yaml"
+COMB = Path(__file__).parents[1] / "docs" / "examples" / "comb.yaml"
 
 
 def test_greedy_exchange_finds_the_best_of_all_choices() -> None:
