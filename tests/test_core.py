@@ -10,13 +10,17 @@ import numpy as np
 import pytest
 from scipy.linalg import eigh
 
+from supple.backends.interpreter import interpret
 from supple.core.compiled import POSTURES
 from supple.core.core import Answers, Core
-from supple.errors import PoseError
+from supple.core.free_parameters import free_parameters
+from supple.errors import PoseError, SuppleError
+from supple.expr.function import function, parameters
 from supple.machine import Machine
 from supple.model.closing import values
 from supple.model.equilibrium import equilibrium, linearise
 from supple.model.posture import posture, postures
+from supple.robot.bodies.section import rectangle_torsion
 
 RNG = np.random.default_rng(5)
 EVERYTHING = ("M", "K", "D", "H", "T", "tau", "shapes", "points", "places", "bent_places", "lam")
@@ -104,3 +108,32 @@ def test_coordinates_that_follow_must_agree() -> None:
     found = own.answer(at, stage=POSTURES)
     assert found.answered.tolist() == [True, True, False]
     assert "ry is" in found.problems[2]
+
+
+@pytest.mark.parametrize(("name", "structural"), [("cantilever", "elements")])
+def test_structural_parameters_are_refused_by_name(name: str, structural: str) -> None:
+    robot = Machine.read(name).keeping(("E", structural))
+    with pytest.raises(SuppleError, match=f"{structural} changes what the robot is made of"):
+        Core(robot, [])
+
+
+def test_sides_of_a_rectangle_stay_free_in_torsion_too() -> None:
+    """Against Saint-Venant's series, at and around the square, where the longer side changes."""
+    p = parameters(["y", "z"])
+    f = interpret(function("torsion", {"p": p}, {"J": [rectangle_torsion(p[0], p[1])]}))
+    for y, z in ((0.01, 0.01), (0.01, 0.0100001), (0.003, 0.05), (0.4, 0.001), (0.02, 0.03)):
+        assert f(p=np.array([y, z]))["J"][0] == pytest.approx(rectangle_torsion(y, z), rel=1e-12)
+    slope = np.imag(f(p=np.array([0.01 + 1e-30j, 0.01]))["J"][0]) / 1e-30
+    assert slope == pytest.approx(2 * 0.140577014955 * 0.01**3, rel=1e-9)  # J of a square is homogeneous of degree 4
+
+
+def test_bodies_that_are_numbers_re_enter_through_their_records() -> None:
+    """A plate that is reduced anew for every thickness: what the equations have for it equals the assembled robot's."""
+    robot = Machine.read("gough_stewart_plate").keeping(("thickness",))
+    own = free_parameters(robot)
+    assert not own.exact
+    values_ = np.array([[0.0155]])
+    changed = robot.keeping(()).changed({"thickness": 0.0155})
+    masses = [f.body.mass for f in own.mechanism.frames]
+    found = interpret(function("masses", {"p": own.symbols}, {"m": masses}))(p=own.inputs(values_))["m"]
+    assert near(np.ravel(found), [float(f.body.mass) for f in changed.mechanism().frames])

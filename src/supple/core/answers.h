@@ -47,11 +47,45 @@ static void spread(Work *w, int count)
     }
 }
 
+/* K on the independent motions, servos included */
+static void reduced_stiffness(Work *w)
+{
+    const int n = LINEAR.free;
+    project(&LINEAR, w->K, &STIFFNESS, w->S, w->W, w->Kr);
+    servo(w->p, w->step);
+    for (int i = 0; !FREE && i < N_V; i++)
+        if (LINEAR.column_place[i] >= 0 && LINEAR.column_place[i] < n)
+            w->Kr[LINEAR.column_place[i] * (n + 1)] += w->step[i];
+}
+
+/* the whole pencil for poses in which a few modes were not found on their own */
+static mask whole(Work *w, int count, mask asked)
+{
+    const int n = LINEAR.free;
+    entry *mu = w->lowest.mu, *x = w->lowest.V;
+    reduced_stiffness(w);
+    symmetrise(w->Kr, n);
+    const mask bad = pencil(w->Mr, w->Kr, n, count, mu, x, &w->pencil);
+    for (int c = 0; c < count; c++) {
+        w->mu[c] = pick(asked, mu[c], w->mu[c]);
+        for (int i = 0; i < n; i++)
+            w->x[c * n + i] = pick(asked, x[c * n + i], w->x[c * n + i]);
+    }
+    return asked & bad;
+}
+
 static mask modes_of(Work *w, int count)
 {
     const int n = LINEAR.free;
     mask bad;
-    if (INVERTED)
+    if (N_LARGE && 2 * count + 48 <= MOST_BASIS) {
+        for (int k = 0; k < n * n; k++)
+            w->Dr[k] = w->Kr[k];
+        bad = cholesky(w->Kr, n);
+        const mask left = lowest(&w->lowest, w->Kr, w->Dr, w->Mr, n, count, w->mu, w->x) & ~bad;
+        if (some(left))
+            bad |= whole(w, count, left);
+    } else if (INVERTED)
         bad = pencil(w->Mr, w->Kr, n, count, w->mu, w->x, &w->pencil);
     else {
         for (int k = 0; k < n * n; k++)
@@ -93,13 +127,7 @@ static mask linear_model(Work *w, double *const *out, int count, long long first
     inertia_entries(w);
     project(&LINEAR, w->M, &INERTIA, w->S, w->W, w->Mr);
     symmetrise(w->Mr, n);
-    project(&LINEAR, w->K, &STIFFNESS, w->S, w->W, w->Kr);
-    if (!FREE) {
-        servo(w->p, w->step);
-        for (int i = 0; i < N_V; i++)
-            if (LINEAR.column_place[i] >= 0 && LINEAR.column_place[i] < n)
-                w->Kr[LINEAR.column_place[i] * (n + 1)] += w->step[i];
-    }
+    reduced_stiffness(w);
     put(out, OUT_K, first, w->Kr, n * n, live);
     put(out, OUT_M, first, w->Mr, n * n, live);
     put(out, OUT_S, first, w->S, LINEAR.rows * n, live);

@@ -1,23 +1,22 @@
 /* A x = mu B x of symmetric A and positive definite B, for all mu: Cholesky, Householder's tridiagonal form, implicit QL. */
 
-/* L of B = L L^T in its lower half; returns the poses where B is not positive definite */
+/* L of B = L L^T in its lower half and L^T in its upper half; returns the poses where B is not positive definite */
 static mask cholesky(entry *B, int n)
 {
+    entry before[MOST_FREE];
     mask bad = NO_POSE;
+    for (int j = 0; j < n; j++)
+        before[j] = B[j * (n + 1)];
     for (int j = 0; j < n; j++) {
         entry *row = B + j * n;
-        const entry before = row[j];
-        for (int k = 0; k < j; k++)
-            row[j] -= row[k] * row[k];
-        bad |= not_below(num(1e-14) * size(before), row[j]);
+        bad |= not_below(num(1e-14) * size(before[j]), row[j]);
         const entry root = supple_sqrt(row[j]), inverse = num(1) / root;
         row[j] = root;
+        for (int k = j + 1; k < n; k++)
+            row[k] *= inverse;
         for (int i = j + 1; i < n; i++) {
-            entry *other = B + i * n;
-            entry sum = other[j];
-            for (int k = 0; k < j; k++)
-                sum -= other[k] * row[k];
-            other[j] = sum * inverse;
+            add_times(B + i * n + i, -row[i], row + i, n - i);
+            B[i * n + j] = row[i];
         }
     }
     return bad;
@@ -27,9 +26,8 @@ static mask cholesky(entry *B, int n)
 static void cholesky_solve(const entry *L, int n, entry *x)
 {
     for (int i = 0; i < n; i++) {
-        for (int k = 0; k < i; k++)
-            x[i] -= L[i * n + k] * x[k];
         x[i] /= L[i * n + i];
+        add_times(x + i + 1, -x[i], L + i * n + i + 1, n - i - 1);
     }
     for (int i = n - 1; i >= 0; i--) {
         x[i] /= L[i * n + i];
@@ -41,18 +39,17 @@ static void cholesky_solve(const entry *L, int n, entry *x)
 static void whiten(const entry *L, int n, entry *A)
 {
     for (int i = 0; i < n; i++) { /* rows of L^-1 A */
-        for (int k = 0; k < i; k++)
-            add_times(A + i * n, -L[i * n + k], A + k * n, n);
         const entry inverse = num(1) / L[i * n + i];
         for (int j = 0; j < n; j++)
             A[i * n + j] *= inverse;
+        for (int k = i + 1; k < n; k++)
+            add_times(A + k * n, -L[i * n + k], A + i * n, n);
     }
     for (int i = 0; i < n; i++) /* and of its columns; half of it, for it is symmetric */
         for (int j = 0; j <= i; j++) {
-            entry sum = A[i * n + j];
-            for (int k = 0; k < j; k++)
-                sum -= A[i * n + k] * L[j * n + k];
-            A[i * n + j] = A[j * n + i] = sum / L[j * n + j];
+            A[i * n + j] /= L[j * n + j];
+            add_times(A + i * n + j + 1, -A[i * n + j], L + j * n + j + 1, i - j);
+            A[j * n + i] = A[i * n + j];
         }
 }
 

@@ -1,7 +1,7 @@
 /* Equilibrium under weight and loads, near a posture with closed loops. */
 
 #define MOST_RESTING 30    /* Newton steps to equilibrium */
-#define BALANCED 1e-10     /* of the largest force, or of 1 N where that is less */
+#define BALANCED 1e-12     /* of the largest force, or of 1 N where that is less */
 
 /* what forces of a size and stiff bodies leave unbalanced by rounding alone */
 static entry balance(const Work *w, const entry *K)

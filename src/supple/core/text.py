@@ -17,6 +17,7 @@ from supple.core.tangents import Tangents
 from supple.expr.function import Function
 
 _LARGE = 20_000  # operations above which the compiler's time matters more than the last bit of speed
+_MANY = 100  # independent motions above which the lowest modes are found on their own
 _QUICKLY = '#if defined(__GNUC__) && !defined(__clang__)\n#pragma GCC push_options\n#pragma GCC optimize ("O1")\n#endif'
 _THOROUGHLY = "#if defined(__GNUC__) && !defined(__clang__)\n#pragma GCC pop_options\n#endif"
 _EXPORT = """#ifdef _WIN32
@@ -58,7 +59,7 @@ def _source(structure: Structure, more: Sequence[Function], tangents: Mapping[st
         *(_entries(name, m, tangents=True) for name, m in tangents.items()),
         *chain_tables(structure), _file("loops"),
         _way("CLOSING", structure.closing), _way("HELD", structure.held), _way("LINEAR", structure.linear),
-        _file("pencil"), _file("closing"), _file("bounds"), _file("walk"), _file("statics"), _file("answers"), *last,
+        *(_file(name) for name in ("pencil", "lowest", "closing", "bounds", "walk", "statics", "answers")), *last,
     ])  # fmt: skip
 
 
@@ -95,9 +96,15 @@ def _sizes(structure: Structure) -> list[str]:
         "MOST_J": max(1, len(f.opening.rows), len(f.loops.rows)), "MOST_K": max(1, len(f.stiffness.rows)),
         "MOST_M": max(1, len(f.inertia.rows)), "MOST_A": max(1, *(len(m.rows) for m in matrices)),
         "MOST_D": max(1, len(f.damping.rows), len(f.loss.rows), len(f.points.rows)),
-        "INVERTED": int(not s.free), "FREE": int(s.free), **chain_sizes(s),
+        "INVERTED": int(not s.free), "N_LARGE": _large(s), "FREE": int(s.free), **chain_sizes(s),
     }  # fmt: skip
     return [f"#define {name} {value}" for name, value in sizes.items()]
+
+
+def _large(structure: Structure) -> int:
+    """How many independent motions there are if a few of its modes are better found on their own."""
+    count = len(structure.linear.independent)
+    return count if count >= _MANY and not structure.free else 0
 
 
 def _tables(structure: Structure) -> list[str]:

@@ -10,6 +10,16 @@ typedef struct {
     short place[MOST_FREE * SUPPLE_LANES];
 } Pencil;
 
+#define MOST_BASIS (N_LARGE ? 96 : 2)
+#define ANY_BASIS (N_LARGE ? N_LARGE : 1)
+
+/* A basis of the lowest modes of a large pencil */
+typedef struct {
+    entry V[MOST_BASIS * ANY_BASIS], MV[MOST_BASIS * ANY_BASIS], T[MOST_BASIS * MOST_BASIS], Z[MOST_BASIS * MOST_BASIS];
+    entry d[MOST_BASIS], e[MOST_BASIS], u[MOST_BASIS], p[MOST_BASIS], mu[MOST_BASIS], lengths[2];
+    short place[MOST_BASIS * SUPPLE_LANES];
+} Lowest;
+
 /* Bounds of a derivative of all loops: of every column of every chain, and of the turn of its end */
 typedef struct {
     entry column[N_LINKS], turn[N_CHAINS];
@@ -45,6 +55,7 @@ typedef struct {
     entry mu[MOST_FREE], x[MOST_FREE * MOST_FREE], shapes[N_V * MOST_FREE + 1], rows[(N_W + N_C) * N_V + 1];
     Pencil pencil;
     Walk walk;
+    Lowest lowest;
 } Work;
 
 SUPPLE_LOCAL entry smallest_alignment(const Work *w)

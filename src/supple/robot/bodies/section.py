@@ -5,11 +5,13 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cache
 from typing import Any
 
 from supple.robot.description import Properties, Section
 
 PI = math.pi
+_TERMS = 40  # of the torsion of a rectangle
 
 
 @dataclass(frozen=True)
@@ -72,10 +74,36 @@ def _box(y: Any, z: Any, wall: Any) -> CrossSection:
 
 
 def rectangle_torsion(y: Any, z: Any) -> Any:
-    """Torsion constant of a solid rectangle (Saint-Venant's series, to rounding)."""
-    if not isinstance(y, (int, float, Fraction)) or not isinstance(z, (int, float, Fraction)):
-        # a symbol is kept: thin-rectangle limit of the series with the shorter side unknown is not defined
-        raise TypeError("the torsion constant of a rectangle needs numbers")
-    long, short = float(max(y, z)), float(min(y, z))
-    series = sum(math.tanh(k * PI * long / (2 * short)) / k**5 for k in range(1, 60, 2))
+    """Torsion constant of a solid rectangle: Saint-Venant's series, to rounding, of numbers or expressions.
+
+    J / (y z)^2 is a smooth function of s = 2 y z / (y^2 + z^2), which does not ask which side is the longer one; an
+    expression has its Chebyshev polynomial in s, which agrees with the series to rounding."""
+    if isinstance(y, (int, float, Fraction)) and isinstance(z, (int, float, Fraction)):
+        return _torsion(float(max(y, z)), float(min(y, z)))
+    s = 2 * y * z / (y**2 + z**2)
+    x, after, later = 2 * s - 1, 0.0, 0.0
+    coefficients = _torsion_polynomial()
+    for c in reversed(coefficients[1:]):  # Clenshaw
+        after, later = 2 * x * after - later + c, after
+    return y**2 * z**2 * s * (x * after - later + coefficients[0])
+
+
+def _torsion(long: float, short: float) -> float:
+    """Sums of tanh(k pi l / 2 s) / k^5, odd k, by how little they fall short of sums of 1 / k^5 = 31/32 zeta(5)."""
+    ratio = PI * long / short
+    short_of = sum(2 / (math.exp(k * ratio) + 1) / k**5 for k in range(1, 26, 2) if k * ratio < 700)
+    series = 31 / 32 * 1.03692775514336993 - short_of
     return long * short**3 * (1 / 3 - 64 * short / (PI**5 * long) * series)
+
+
+@cache
+def _torsion_polynomial() -> tuple[float, ...]:
+    """Chebyshev coefficients of J / ((y z)^2 s) for s from 0 to 1."""
+    angles = [PI * (k + 0.5) / _TERMS for k in range(_TERMS)]
+    values = []
+    for angle in angles:
+        s = 0.5 * (math.cos(angle) + 1)
+        t = s / (1 + math.sqrt(1 - s**2))  # the shorter side by the longer one
+        values.append(_torsion(1.0, t) / (t**2 * s))
+    sums = [math.fsum(v * math.cos(j * a) for v, a in zip(values, angles, strict=True)) for j in range(_TERMS)]
+    return (sums[0] / _TERMS, *(2 * x / _TERMS for x in sums[1:]))
