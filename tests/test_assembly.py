@@ -105,6 +105,15 @@ def test_poses_beyond_reach_and_beyond_singular_ones_are_refused() -> None:
         posture(Machine.read("bricard").model(), {"q1": -0.9})
 
 
+def test_ways_around_singular_poses_where_a_joint_swings_outside_the_loops() -> None:
+    """Five bars with a bob, elbows far out and lowered, by hand: cosine of the couplers' slope (0.1 + 0.3 cos 17 deg) / 0.4."""
+    model = Machine.read("five_bar_bob").model(rigid=True)
+    q = posture(model, {"arm1/q1": np.radians(197), "arm2/q1": np.radians(-17)})
+    slope = np.arccos((0.1 + 0.3 * np.cos(np.radians(17))) / 0.4)
+    assert q[model.index("arm1/q2")] == pytest.approx(slope - np.radians(197), abs=1e-9)
+    assert q[model.index("arm2/q2")] == pytest.approx(np.radians(197) - slope, abs=1e-9)
+
+
 def bounds_hold(model: Model, size: float) -> float:
     """The largest ratio of a change of the loops' equations to its bound, at random places of a box about home."""
     rng, q = np.random.default_rng(5), posture(model)

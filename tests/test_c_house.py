@@ -3,9 +3,16 @@
 from __future__ import annotations
 
 import re
+import subprocess
 from pathlib import Path
 
 import pytest
+
+from supple.backends.compiler import find_compiler
+from supple.backends.stepping.plant_text import plant_source
+from supple.machine import Machine
+from supple.model.posture import posture
+from supple.simulation.plants import plant
 
 SOURCE = Path(__file__).parents[1] / "src" / "supple"
 BACKENDS = SOURCE / "backends"
@@ -56,6 +63,19 @@ def name_of(head: str) -> str:
 def test_functions_fit_on_a_screen(path: Path) -> None:
     long = {name: n for name, n in functions(path.read_text(encoding="ascii")).items() if n > LONGEST}
     assert not long, f"functions above {LONGEST} lines: {long}"
+
+
+@pytest.mark.skipif(find_compiler() is None, reason="no C compiler")
+@pytest.mark.parametrize("robot", ["cantilever", "five_bar"])
+def test_integrators_compile_without_a_warning(robot: str, tmp_path: Path) -> None:
+    """A macro that the equations define and a header defines anew would be one: the last one holds, silently otherwise."""
+    model = Machine.read(robot).model()
+    made = plant(model, posture(model), [model.names[i] for i in model.active])
+    found, path = find_compiler(), tmp_path / "plant.c"
+    path.write_text(plant_source(made), encoding="ascii")
+    flags = ["-std=c99", "-Wall", "-Werror", "-Wno-unused-function", "-DSUPPLE_LANES=1", "-fsyntax-only"]
+    done = subprocess.run([*(found or ()), *flags, str(path)], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
 
 
 def test_the_count_sees_what_braces_enclose() -> None:

@@ -148,7 +148,7 @@ def detours(way: HeldPostures, q: Array, goal: Array, stuck: Walked) -> Iterator
     length = float(np.linalg.norm(whole))
     J = way.gradient(stuck.q)
     u, _, _ = np.linalg.svd(J[:, way.x])
-    normal = u[:, len(way.x) - 1] @ J[:, way.y]
+    normal = u[:, (way.rank or 1) - 1] @ J[:, way.y]
     size = float(np.linalg.norm(normal))
     if size < 1e-12 or len(whole) < 2:
         return

@@ -1,7 +1,7 @@
 /* Loops closed by the coordinates that depend on the others: Newton's method on positions, and rates. */
 #define CLOSED 1e-11 /* m or rad: loops are closed */
 #define NEAR 1e-6    /* one more step of Newton's method from here reaches rounding */
-#define REACH 0.6    /* m or rad: longest step of Newton's method */
+#define STRIDE 0.6   /* m or rad: longest step of Newton's method */
 
 /* What closes the loops of one tree: the robot's, or that of the rigid robot a controller computes with.
  * Blocks: rows and columns of the square Jacobian in an order that leaves most of it empty, as that of legs on a platform.
@@ -133,7 +133,7 @@ SUPPLE_LOCAL int close_loops(const Tree *tree, const Choice *by, const real *par
             return OPEN_LOOPS;
         solve_loops(tree, by, work, residual, step);
         const double longest = size_of_all(step, tree->dependent, live);
-        double share = longest > REACH ? REACH / longest : 1.0, trial = HUGE_VAL;
+        double share = longest > STRIDE ? STRIDE / longest : 1.0, trial = HUGE_VAL;
         if (error < NEAR && longest < 1e2 * NEAR) {
             move_dependent(tree, by, q, step, 1.0);
             break; /* what is left is the square of that */
