@@ -106,7 +106,7 @@ def test_poses_beyond_reach_and_beyond_singular_ones_are_refused() -> None:
 
 
 def test_ways_around_singular_poses_where_a_joint_swings_outside_the_loops() -> None:
-    """Five bars with a bob, elbows far out and lowered, by hand: cosine of the couplers' slope (0.1 + 0.3 cos 17 deg) / 0.4."""
+    """Five bars with a bob, elbows far out and lowered; by hand, the couplers rise by acos((0.1 + 0.3 cos 17 deg) / 0.4)."""
     model = Machine.read("five_bar_bob").model(rigid=True)
     q = posture(model, {"arm1/q1": np.radians(197), "arm2/q1": np.radians(-17)})
     slope = np.arccos((0.1 + 0.3 * np.cos(np.radians(17))) / 0.4)

@@ -5,6 +5,7 @@
  * and a complex matrix of the size of F itself.
  */
 #define MOST_ITERATIONS 10
+#define NOISY 10.0 /* times the noise of the accelerations: below, corrections that do not shrink any more are rounding */
 #define STALLED 1e-5 /* so of many corrections that do not shrink: equations near a pivot that vanishes are less exact */
 #define AT_REST 1e-3 /* s: accelerations times this make the least rates, these the least displacements, errors count by */
 
@@ -151,6 +152,7 @@ static int solve_stages(Sim *z, const Drive *d, const Collocation *c, double h, 
                         real (*F)[AT_LEAST_ONE(N_FREE)], real (*extra)[AT_LEAST_ONE(N_FREE)])
 {
     real r[STAGES][AT_LEAST_ONE(N_FREE)], s[AT_LEAST_ONE(N_FREE)], u[AT_LEAST_ONE(N_FREE)];
+    const double noise = NOISY * larger(z->noise[0] / z->scale[0], z->noise[1] / z->scale[1]);
     double size = HUGE_VAL;
     z->contraction = pow(z->contraction, 0.8); /* measured again before long */
     for (int iteration = 0; iteration < MOST_ITERATIONS; iteration++) {
@@ -175,10 +177,11 @@ static int solve_stages(Sim *z, const Drive *d, const Collocation *c, double h, 
             return DIVERGED;
         if (iteration > 0)
             z->contraction = larger(size / before, 1e-3);
-        if (iteration > 1 && size > 2.0 * before && size > 1e-6)
+        if (iteration > 1 && size > 2.0 * before && size > larger(1e-6, noise))
             return DIVERGED;
         const double left = smaller(1.0, z->contraction / larger(0.1, 1.0 - z->contraction));
-        const int rounding = iteration > 2 && size > 0.3 * before && size < (iteration > 4 ? STALLED : ROUNDED);
+        const double rounded = larger(iteration > 4 ? STALLED : ROUNDED, noise);
+        const int rounding = iteration > 2 && size > 0.3 * before && size < rounded;
         if (size * left < z->settings.newton_tolerance || rounding) {
             spend(z, STAGES * (iteration - 1));
             return FINE;

@@ -5,6 +5,8 @@
  */
 #define STEP_X 1e-7
 #define STEP_V 1e-5
+#define NUDGE 1e-12 /* forth and back; what accelerations then do not return by is their rounding */
+#define NUDGES 2
 
 /* What such a library is told: a moment of a simulation */
 typedef struct {
@@ -15,7 +17,8 @@ typedef struct {
 
 typedef int Columns(const Moment *at, const Drive *d, long long first, double *found);
 
-/* Accelerations at z->now, free displacement or rate j changed in lane l where j = first[l]; j < 0: none */
+/* Accelerations at z->now, free displacement or rate j changed in lane l where j = first[l]; j < 0: none; the last two: all
+ * displacements nudged forth, and back */
 static int beside(Sim *z, const Drive *d, const int *first, Posture *p)
 {
     real s[AT_LEAST_ONE(N_FREE)], u[AT_LEAST_ONE(N_FREE)];
@@ -26,8 +29,11 @@ static int beside(Sim *z, const Drive *d, const int *first, Posture *p)
     for (int l = 0; l < SUPPLE_LANES; l++)
         if (first[l] >= 0 && first[l] < N_FREE)
             SUPPLE_LANE(s[first[l]], l) += STEP_X;
-        else if (first[l] >= N_FREE)
+        else if (first[l] >= N_FREE && first[l] < 2 * N_FREE)
             SUPPLE_LANE(u[first[l] - N_FREE], l) += STEP_V;
+        else if (first[l] >= 0)
+            for (int i = 0; i < N_FREE; i++)
+                SUPPLE_LANE(s[i], l) += (first[l] + i) % 2 ? NUDGE : -NUDGE;
     *p = z->now;
     return evaluate(z, d, z->t, z->now.q, s, u, p);
 }
@@ -58,7 +64,7 @@ int supple_columns(const Moment *at, const Drive *d, long long first, double *fo
     spread_out(z.rigid_q, at->control_q, N_CQ);
     for (int l = 0; l < SUPPLE_LANES; l++) {
         z.live[l] = 1;
-        column[l] = first + l < 2 * N_FREE ? (int)first + l : -1;
+        column[l] = first + l < 2 * N_FREE + NUDGES ? (int)first + l : -1;
     }
     const int outcome = beside(&z, d, column, &p);
     for (int l = 0; l < SUPPLE_LANES; l++)

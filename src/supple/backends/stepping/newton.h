@@ -68,8 +68,8 @@ static double measure(const Sim *z, const real *x)
 #define ROUNDED_OFF 0.3
 #define ROUNDED 1e-7 /* corrections below this that no longer shrink are rounding */
 
-/* The first columns of Fx and Fv at the start of a step */
-static int derive(Sim *z, const Drive *d, int columns)
+/* The first columns of Fx and Fv at the start of a step; beyond them, what nudges forth and back leave is added to `left` */
+static int derive(Sim *z, const Drive *d, int columns, real *left)
 {
     static SUPPLE_THREAD real found[SIDE_BY_SIDE][AT_LEAST_ONE(N_FREE)], here[AT_LEAST_ONE(N_FREE)];
     const double kept = z->look;
@@ -82,8 +82,10 @@ static int derive(Sim *z, const Drive *d, int columns)
         for (int k = first < 0; k < count && first + k < columns; k++) {
             const int j = first + k;
             real *column = j < N_FREE ? z->a_by_x + j * N_FREE : z->a_by_v + (j - N_FREE) * N_FREE;
-            for (int i = 0; i < N_FREE; i++)
+            for (int i = 0; i < N_FREE && j < 2 * N_FREE; i++)
                 column[i] = (found[k][i] - here[i]) / (j < N_FREE ? STEP_X : STEP_V);
+            for (int i = 0; i < N_FREE && j >= 2 * N_FREE; i++)
+                left[i] += found[k][i] - here[i];
         }
     }
     z->look = kept;
@@ -98,9 +100,14 @@ static int derive(Sim *z, const Drive *d, int columns)
 /* Fx and Fv, and what follows from them */
 static int differentiate(Sim *z, const Drive *d)
 {
-    const int outcome = derive(z, d, 2 * N_FREE);
+    real left[AT_LEAST_ONE(N_FREE)];
+    memset(left, 0, sizeof left);
+    const int outcome = derive(z, d, 2 * N_FREE + NUDGES, left);
     if (outcome != FINE)
         return outcome;
+    z->noise[0] = z->noise[1] = 0.0;
+    for (int i = 0; i < N_FREE; i++)
+        z->noise[z->chosen.free_unit[i]] = larger(z->noise[z->chosen.free_unit[i]], size_of(left[i], z->live));
     for (int i = 0; i < N_FREE; i++) { /* no error can be smaller than what rounding of positions makes of accelerations */
         double noise = 0.0;
         for (int j = 0; j < N_FREE; j++)

@@ -27,7 +27,7 @@ static int stiffness(Sim *z, const Drive *d, double t, const Posture *there)
     kept = z->now;
     z->now = *there;
     z->t = t;
-    const int outcome = derive(z, d, N_FREE);
+    const int outcome = derive(z, d, N_FREE, NULL);
     z->now = kept;
     z->t = before;
     if (outcome != FINE)

@@ -1,6 +1,10 @@
 /* From one step to a whole simulation: step sizes and events. */
-#define MEMORY 0.9 /* of the worst error, from step to step */
-#define CALM 3 /* steps after a rejected one before steps may grow */
+#define FORGOTTEN 0.1 /* of the worst error, after half a vibration: collocation */
+#define MEMORY 0.9 /* of the worst error, from step to step: other methods */
+
+/* How steps grow: by how much at most, and how many steps after a rejected one */
+SUPPLE_LOCAL double most_growth(const Sim *z) { return collocates(z) ? 4.0 : 2.0; }
+SUPPLE_LOCAL int calm(const Sim *z) { return collocates(z) ? 1 : 3; }
 
 /* Starts anew at z->t: accelerations as they are just after it */
 static int restart(Sim *z, const Drive *d)
@@ -17,6 +21,8 @@ static int restart(Sim *z, const Drive *d)
     if (outcome == FINE)
         outcome = accelerations(z, d, z->t, &z->now, z->a);
     z->power = power_of(z, d, z->t, &z->now);
+    if (outcome == FINE && collocates(z) && z->settings.cutoff > 0.0 && !z->has_jacobian)
+        outcome = differentiate(z, d); /* what is above the cutoff is no scale */
     note_scale(z, d, z->t, &z->now);
     z->starts_anew = 1;
     z->has_stages = 0;
@@ -60,6 +66,14 @@ static double order_of(const Sim *z)
     return z->settings.method == GAUSS ? 6.0 : z->settings.method == GENERALISED_ALPHA ? 2.0 : 5.0;
 }
 
+/* What is left of an error after a step. Errors swing with the vibration that makes them, by x radians in a step: the
+ * tolerance is about x^5 / 7200 (Radau), x^6 / 100800 (Gauss) */
+static double remembered(const Sim *z)
+{
+    const double share = z->settings.method == GAUSS ? 100800.0 : 7200.0;
+    return collocates(z) ? pow(FORGOTTEN, pow(share * z->settings.tolerance, 1.0 / order_of(z)) / 3.14) : MEMORY;
+}
+
 /* One accepted step; its size in *taken */
 static int advance(Sim *z, const Drive *d, double until, Posture *end, double *taken)
 {
@@ -82,15 +96,14 @@ static int advance(Sim *z, const Drive *d, double until, Posture *end, double *t
         if (accepted) {
             z->steps_since_rejection++;
             z->tried_new_jacobian = 0;
-            /* errors swing with the vibration: grow by the worst of late */
-            z->error_of_late = larger(error, MEMORY * z->error_of_late);
+            z->error_of_late = larger(error, remembered(z) * z->error_of_late);
             const double growth = 0.9 * pow(z->settings.tolerance / larger(z->error_of_late, 1e-30), 1.0 / order);
             if (factor < 1.0)
                 z->step = h; /* nearly too long: a new size, and so a new factorisation, is not worth it */
             else if (h < wanted)
                 z->step = wanted; /* it was cut short by an event, not by its error */
             else
-                z->step = z->steps_since_rejection > CALM && growth > 1.4 ? smaller(growth, 2.0) * h : h;
+                z->step = z->steps_since_rejection > calm(z) && growth > 1.4 ? smaller(growth, most_growth(z)) * h : h;
             *taken = h;
             return FINE;
         }
