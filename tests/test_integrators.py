@@ -156,6 +156,11 @@ def test_scales_are_below_the_cutoff_from_the_start_and_at_the_reach(cutoff: flo
     np.testing.assert_allclose(state["scale"], [9.81 * share, 98.1 * share], rtol=1e-4)
 
 
+def test_the_reach_of_a_robot_about_its_tool(problems: Callable[[str], Problem]) -> None:
+    """The tool of the 3-RRR stands in the middle of its base: its arms and motors, 0.4 m from there, count."""
+    assert problems("prescribed").stepper.plant.reach == pytest.approx(0.4)
+
+
 # Orders ---------------------------------------------------------------------------------------------------------------
 
 ORDERS = {"radau": 5, "gauss": 6, "generalised_alpha": 2, "dormand_prince": 5}
@@ -240,9 +245,9 @@ def test_orders(name: str, problems: Callable[[str], Problem]) -> None:
 def test_errors_fall_with_the_tolerance(method: str, problems: Callable[[str], Problem]) -> None:
     """Variable steps: each hundredth of the tolerance makes the error at least ten times smaller."""
     for name in ("top", "prescribed"):
-        errors = [problems(name).error(Settings(method, tolerance=t)) for t in (1e-4, 1e-6, 1e-8)]
+        errors = [problems(name).error(Settings(method, tolerance=t)) for t in (1e-3, 1e-5, 1e-7)]
         assert errors[1] < errors[0] / 10 and errors[2] < errors[1] / 10, (name, errors)
-        assert errors[2] < 1e-5 * max(1.0, np.abs(problems(name).true).max())
+        assert errors[2] < 1e-4 * max(1.0, np.abs(problems(name).true).max())
 
 
 # Bricard ----------------------------------------------------------------------------------------------------------------

@@ -103,12 +103,13 @@ def _damping(model: Model) -> dict[str, Any]:
 
 
 def _reach(model: Model, q: Array) -> float:
-    """How far from the base the named points are, in m; 1 without points."""
-    if not model.mechanism.points:
-        return 1.0
-    still = np.zeros((1, model.nv))
-    far = np.linalg.norm(observe.points(model, q[None], still, still)["position"], axis=-1).max()
-    return float(far) if far > 0 else 1.0
+    """How far errors of angles show, in m: the farthest named point from the base, or the longest arm between joints, which
+    counts where the tool rests amid the robot; 1 where all is in one place."""
+    far = max(float(np.linalg.norm(frame.marker.position.astype(float))) for frame in model.mechanism.frames)
+    if model.mechanism.points:
+        still = np.zeros((1, model.nv))
+        far = max(far, float(np.linalg.norm(observe.points(model, q[None], still, still)["position"], axis=-1).max()))
+    return far if far > 0 else 1.0
 
 
 def _controlled(

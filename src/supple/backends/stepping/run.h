@@ -1,10 +1,9 @@
 /* From one step to a whole simulation: step sizes and events. */
-#define FORGOTTEN 0.1 /* of the worst error, after half a vibration: collocation */
+#define FORGOTTEN 0.1 /* of the worst error, after a vibration: collocation */
 #define MEMORY 0.9 /* of the worst error, from step to step: other methods */
+#define CALM 3 /* steps after a rejected one before steps may grow */
 
-/* How steps grow: by how much at most, and how many steps after a rejected one */
 SUPPLE_LOCAL double most_growth(const Sim *z) { return collocates(z) ? 4.0 : 2.0; }
-SUPPLE_LOCAL int calm(const Sim *z) { return collocates(z) ? 1 : 3; }
 
 /* Starts anew at z->t: accelerations as they are just after it */
 static int restart(Sim *z, const Drive *d)
@@ -71,7 +70,7 @@ static double order_of(const Sim *z)
 static double remembered(const Sim *z)
 {
     const double share = z->settings.method == GAUSS ? 100800.0 : 7200.0;
-    return collocates(z) ? pow(FORGOTTEN, pow(share * z->settings.tolerance, 1.0 / order_of(z)) / 3.14) : MEMORY;
+    return collocates(z) ? pow(FORGOTTEN, pow(share * z->settings.tolerance, 1.0 / order_of(z)) / 6.28) : MEMORY;
 }
 
 /* One accepted step; its size in *taken */
@@ -103,7 +102,7 @@ static int advance(Sim *z, const Drive *d, double until, Posture *end, double *t
             else if (h < wanted)
                 z->step = wanted; /* it was cut short by an event, not by its error */
             else
-                z->step = z->steps_since_rejection > calm(z) && growth > 1.4 ? smaller(growth, most_growth(z)) * h : h;
+                z->step = z->steps_since_rejection > CALM && growth > 1.4 ? smaller(growth, most_growth(z)) * h : h;
             *taken = h;
             return FINE;
         }
