@@ -8,6 +8,7 @@ from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 from typing import Any
+from zlib import crc32
 
 import numpy as np
 
@@ -24,14 +25,16 @@ def _gallery(name: str) -> Any:
 
 
 def robot(path: Path, deep: bool) -> None:
-    """A robot file: its mechanism (with plates, which take long, in one of ten); one in ten is asked for more."""
+    """A robot file, read and described; one in four is assembled (with plates, which take long, one in ten), one in ten is
+    asked for its mobility, modes and motions."""
     from supple.machine import Machine
 
-    made = Machine.read(path)
-    if not deep and any(b.plate is not None for b in made.source.robot.bodies.values()):
+    made, content = Machine.read(path), path.read_bytes()
+    plates = any(b.plate is not None for b in made.source.robot.bodies.values())
+    if not deep and (plates or crc32(content) % 4):
         return
     mechanism = made.mechanism()
-    bodies(mechanism.frames, unphysical=b"unphysical" in path.read_bytes())
+    bodies(mechanism.frames, unphysical=b"unphysical" in content)
     if deep and mechanism.nv <= LARGEST:
         _asked(made)
 
@@ -154,6 +157,21 @@ def fe_body(robot_file: Path) -> Callable[[Path, bool], None]:
         from supple.machine import Machine
 
         bodies(Machine(source).mechanism().frames, unphysical=False)
+
+    return read
+
+
+def mesh(robot_file: Path) -> Callable[[Path, bool], None]:
+    """A mesh of a body: its cells; of one in four, as above, the body."""
+    from supple.robot.finite_elements.solid_mesh import read_solid
+
+    whole = fe_body(robot_file)
+
+    def read(path: Path, deep: bool) -> None:
+        if not deep and crc32(path.read_bytes()) % 4:
+            finite("nodes", read_solid(path).points)
+        else:
+            whole(path, deep)
 
     return read
 
