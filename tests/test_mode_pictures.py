@@ -119,3 +119,20 @@ def test_joints_and_base_are_where_loops_close() -> None:
     ends = [joint_places(model, model.retract(q, s * h * found.shapes[:, 1]), found.shapes.T)[0] for s in (1, -1)]
     assert np.abs((ends[0] - ends[1]) / (2 * h) - drawing.joint_moves[1]).max() < 1e-6 * np.abs(drawing.joint_moves).max()
     assert drawing.base == pytest.approx(np.array([[0.0, 0, 0], [0.4, 0, 0]]))
+
+
+def test_names_are_no_formulas(tmp_path: Path) -> None:
+    """A name with $ is written as it is, whatever stands between; a scale keeps its powers of ten."""
+    from supple.views.figures import new_figure, plain, written
+
+    figure = new_figure(3, 2)
+    axes = figure.add_subplot()
+    axes.semilogy([1, 2], [1e-3, 1e5], label=r"$\frac{1}$")
+    axes.legend()
+    figure.suptitle(r"a $\frac{1}$ robot")
+    file = written(figure, tmp_path / "picture.svg")
+    assert file.stat().st_size > 1000
+    figure.canvas.draw()
+    scale = [t for t in axes.get_yticklabels() if t.get_text()]
+    assert scale and all(t.get_parse_math() for t in scale)
+    assert not axes.get_legend().get_texts()[0].get_parse_math() and plain(figure) is figure

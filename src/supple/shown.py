@@ -18,7 +18,7 @@ from supple.storage import dataset, frf_dataset, modes_dataset, save, save_frf, 
 from supple.storage.studies import read_study, save_study, study_dataset
 from supple.views.bode import bode_figure
 from supple.views.comparison import comparison_figure, comparison_page
-from supple.views.figures import Figure, written
+from supple.views.figures import Figure, plain, written
 from supple.views.gltf import write_glb
 from supple.views.look import check_mode
 from supple.views.mode_picture import MOVING, draw_mode, mode_figure
@@ -58,7 +58,7 @@ class Picture:
 
     def _repr_png_(self) -> bytes:
         made = io.BytesIO()
-        self.figure.savefig(made, format="png", dpi=100)
+        plain(self.figure).savefig(made, format="png", dpi=100)
         return made.getvalue()
 
 

@@ -34,11 +34,21 @@ def drawn(file: Path, draw: Callable[[Path], Any]) -> Path:
     return written_whole(file, draw)
 
 
+def plain(figure: Figure) -> Figure:
+    """The figure, names that hold $ left as they are instead of being set as formulas; powers of ten of scales stay."""
+    from matplotlib.text import Text
+
+    for text in figure.findobj(Text):
+        if "$" in text.get_text() and "\\mathdefault" not in text.get_text():
+            text.set_parse_math(False)
+    return figure
+
+
 def written(figure: Figure, file: Path) -> Path:
     """The file that the figure was written to; its suffix says how."""
     if file.suffix.lower() not in STILL_PICTURES:
         raise SuppleError(f"{file}: a picture ends with one of {', '.join(STILL_PICTURES)}")
     try:
-        return drawn(file, lambda path: figure.savefig(path, dpi=140))
+        return drawn(file, lambda path: plain(figure).savefig(path, dpi=140))
     except ValueError as problem:
         raise SuppleError(f"{file}: cannot be written: {problem}") from problem

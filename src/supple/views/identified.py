@@ -11,7 +11,7 @@ import numpy as np
 from supple.delivery import written_whole
 from supple.errors import SuppleError
 from supple.measurements import Identified
-from supple.views.figures import Figure, new_figure, written
+from supple.views.figures import Figure, new_figure, plain, written
 from supple.views.page import Line, Page, Sheet, html
 
 _MOST = 60  # rows of a table on a page
@@ -101,7 +101,7 @@ def write_summary(found: Identified, file: Path) -> Path:
     if file.suffix.lower() not in (".html", ".htm"):
         raise SuppleError(f"{file}: a summary ends with .html")
     drawn = io.StringIO()
-    identified_figure(found).savefig(drawn, format="svg")
+    plain(identified_figure(found)).savefig(drawn, format="svg")
     picture = drawn.getvalue()
     picture = picture[picture.index("<svg") :]
     text = f"<!doctype html><meta charset='utf-8'><title>fit</title>{html(identified_page(found))}{picture}"

@@ -135,5 +135,5 @@ def _ended(simulation: Simulation) -> str:
 
 
 def _plain(name: str) -> str:
-    """A name that matplotlib neither typesets nor leaves out of a legend."""
-    return name.replace("$", r"\$").removeprefix("_") or "-"
+    """A name that matplotlib does not leave out of a legend."""
+    return name.removeprefix("_") or "-"

@@ -1,0 +1,152 @@
+"""Generated C under address and undefined-behaviour sanitisers: simulators, FMUs, and exported models that check themselves.
+
+All C is compiled by SUPPLE_CC with -fsanitize=address,undefined into a cache of its own; the runs are child processes that
+have the sanitiser's library loaded first. A library with two faults must be reported, or nothing else counts."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import click
+
+from fuzz.seeds import ROOT
+
+FLAGS = "-fsanitize=address,undefined -fno-omit-frame-pointer -g1"
+_REPORT = re.compile(r"runtime error:|AddressSanitizer|UndefinedBehaviorSanitizer")
+_FAULTY = """
+#include <stdlib.h>
+__attribute__((visibility("default"))) int faulty(int n) {
+    volatile int *x = malloc(sizeof(int) * 4);
+    int made = 2147483647 + n;            /* overflows */
+    made += x[4];                         /* reads beyond the end */
+    free((void *)x);
+    return made;
+}
+"""
+EXPORTED = ("cantilever", "five_bar", "five_bar_bob")
+RUNS: tuple[tuple[str, str, dict[str, Any]], ...] = (
+    ("five_bar", "dormand_prince", {"tol": 1e-8, "rigid": True}),
+    ("five_bar", "radau", {"tol": 1e-6}),
+    ("cantilever", "gauss", {"tol": 1e-7}),
+    ("cantilever", "generalised_alpha", {"step": "20 us"}),
+)
+
+
+@click.command(context_settings={"help_option_names": ["-h", "--help"]})
+@click.option("--steps", default=1_000_000, show_default=True, help="Of simulators, and of FMUs, in all.")
+@click.option("--part", type=click.Choice(["faulty", "simulator", "fmu", "exported"]), hidden=True)
+def main(steps: int, part: str | None) -> None:
+    """Simulators, FMUs and exported C under sanitisers; exit code 1 if anything is reported."""
+    if part is not None:
+        click.echo(PARTS[part](steps))
+        return
+    compiler = shutil.which("gcc") or shutil.which("clang")
+    if compiler is None:
+        raise click.UsageError("gcc or clang is needed")
+    sys.exit(1 if sum(_reports(compiler, name, steps) for name in PARTS) else 0)
+
+
+def _reports(compiler: str, part: str, steps: int) -> int:
+    """How much was wrong with a part: the reports of the sanitisers, or one if the part failed or the fault was not seen."""
+    runtime = subprocess.run([compiler, "-print-file-name=libasan.so"], capture_output=True, text=True, check=True)
+    with TemporaryDirectory(prefix="supple-sanitise-") as cache:
+        surroundings = {
+            **os.environ,
+            "SUPPLE_CC": f"{compiler} {FLAGS}",
+            "SUPPLE_CACHE": cache,
+            "LD_PRELOAD": runtime.stdout.strip(),
+            "ASAN_OPTIONS": "detect_leaks=0:halt_on_error=1",  # the interpreter itself does not free all it has
+            "UBSAN_OPTIONS": "print_stacktrace=1",
+        }
+        command = [sys.executable, "-m", "fuzz", "sanitise", "--part", part, "--steps", str(steps)]
+        ran = subprocess.run(command, env=surroundings, cwd=ROOT, capture_output=True, text=True, errors="replace")
+    found = len(_REPORT.findall(ran.stderr))
+    if part == "faulty":
+        click.echo(f"a library with two faults: {'both reported' if found >= 2 else 'NOT reported'}")
+        return int(found < 2)
+    click.echo(f"{part}: {ran.stdout.strip() or 'failed'}; {found} reports")
+    if found or ran.returncode:
+        click.echo(ran.stderr[-4000:], err=True)
+    return found + (ran.returncode != 0)
+
+
+def _faulty(steps: int) -> str:
+    from supple.backends.compiler import shared_library
+
+    return str(ctypes.CDLL(str(shared_library(_FAULTY))).faulty(1))
+
+
+def _simulated(steps: int) -> str:
+    """Simulations one after another until so many steps are taken."""
+    import supple
+
+    done = dict.fromkeys(RUNS_NAMES, 0)
+    robots = {robot: supple.Robot(robot) for robot, _, _ in RUNS}
+    while sum(done.values()) < steps:
+        for name, (robot, method, more) in zip(RUNS_NAMES, RUNS, strict=True):
+            own = robots[robot]
+            result = own.simulate(own.motions[0], method=method, **more)
+            done[name] += int(result.summary["steps"])
+            if sum(done.values()) >= steps:
+                break
+    return f"{sum(done.values())} steps (" + ", ".join(f"{name} {count}" for name, count in done.items()) + ")"
+
+
+RUNS_NAMES = tuple(f"{robot} {method}" for robot, method, _ in RUNS)
+
+
+def _fmu(steps: int) -> str:
+    """Steps of co-simulation of an FMU, with inputs that change."""
+    from fmi_library import Fmu  # of tests/
+
+    import supple
+
+    count = 0
+    with TemporaryDirectory() as folder:
+        for robot in ("five_bar", "cantilever"):
+            made = supple.Robot(robot).export_fmu(Path(folder) / robot)
+            fmu = Fmu(made, "cs")
+            inputs = [n for n, v in fmu.variables.items() if v.attrib.get("causality") == "input"]
+            outputs = [n for n, v in fmu.variables.items() if v.attrib.get("causality") == "output"]
+            for k in range(steps // 2):
+                if k % 100 == 0:
+                    fmu.set(dict.fromkeys(inputs, (k // 100 % 7 - 3) * 0.001))
+                    fmu.get(outputs)
+                fmu.step(k * 1e-4, 1e-4)
+                count += 1
+    return f"{count} steps"
+
+
+def _exported(steps: int) -> str:
+    """Models of the gallery as C: each is compiled with its own check of itself, and run."""
+    import supple
+
+    count = 0
+    for robot in EXPORTED:
+        for model in ("mass", "inverse", "forward"):
+            with TemporaryDirectory() as folder:
+                made = supple.Robot(robot).generate(model, "c", folder)
+                sources = [str(p) for p in made.files if p.suffix == ".c"]
+                words = [*os.environ["SUPPLE_CC"].split(), "-std=c99", "-O1", *sources, "-lm", "-o", f"{folder}/checked"]
+                plain = {k: x for k, x in os.environ.items() if k != "LD_PRELOAD"}
+                subprocess.run(words, check=True, env=plain, stdout=subprocess.DEVNULL)
+                subprocess.run([f"{folder}/checked"], check=True, env=plain, stdout=subprocess.DEVNULL)
+                count += 1
+    return f"{count} models"
+
+
+PARTS: dict[str, Callable[[int], str]] = {
+    "faulty": _faulty,
+    "fmu": _fmu,
+    "simulator": _simulated,
+    "exported": _exported,
+}
