@@ -397,3 +397,30 @@ def test_films(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(still.shutil, "which", lambda name: None)
     with pytest.raises(supple.SuppleError, match="ffmpeg"):
         scene.save(tmp_path / "mode.mp4", mode=1)
+
+
+@pytest.mark.parametrize("corners", [4, 8])
+def test_solids_are_drawn_with_their_volume(corners: int) -> None:
+    """The surface of a box of 2 x 1 x 1 hexahedra, or of tetrahedra in them: closed, seen from outside, 12 edges."""
+    pytest.importorskip("skfem", reason="no scikit-fem here")
+    from supple.robot.finite_elements.solid import solid
+    from supple.scene.bodies import _skin
+
+    points = np.array([[x, y, z] for x in (0, 1, 2) for y in (0, 1) for z in (0, 1)], dtype=float) * [0.2, 0.1, 0.05]
+    cube = np.array([0, 4, 6, 2, 1, 5, 7, 3])  # in VTK's order
+    cells = np.array([cube, cube + 4])
+    if corners == 4:  # Kuhn's six tetrahedra around the diagonal from the first corner to the seventh
+        paths = [(0, a, b, 6) for a, b in ((1, 2), (1, 5), (3, 2), (3, 7), (4, 5), (4, 7))]
+        cells = np.array([cell[list(path)] for cell in cells for path in paths])
+    made = solid(points, cells, 2.1e11, 0.3, 7850.0)
+    assert made.faces is not None
+    assert volume(made.xyz, made.faces) == pytest.approx(0.4 * 0.1 * 0.05, rel=1e-12)
+    nodes, triangles = np.unique(made.faces, return_inverse=True)
+    mesh = _skin("box", 0, made.xyz[nodes], np.zeros((len(nodes), 3, 1)), triangles.reshape(-1, 3))
+    drawn = mesh.stations[mesh.station][mesh.triangles]
+    assert volume(mesh.stations[mesh.station], mesh.triangles) == pytest.approx(0.002, rel=1e-12)
+    assert (
+        np.einsum("ij,ij->i", np.cross(drawn[:, 1] - drawn[:, 0], drawn[:, 2] - drawn[:, 0]), mesh.normal[::3]) > 0
+    ).all()
+    ends = mesh.stations[mesh.station][mesh.edges]
+    assert np.linalg.norm(ends[:, 1] - ends[:, 0], axis=1).sum() == pytest.approx(4 * (0.4 + 0.1 + 0.05), rel=1e-12)

@@ -89,7 +89,7 @@ def _jointed(frame: Frame, near: _Near, whole: float, stroke: tuple[float, float
 
 def _pin(radius: float, half: float) -> Surface:
     """A hinge: a barrel with a thinner pin that sticks out of it."""
-    return joined([cylinder(radius, -0.8 * half, 0.8 * half), cylinder(0.55 * radius, -half, half, 14)])
+    return joined([cylinder(radius, -0.8 * half, 0.8 * half, 16), cylinder(0.55 * radius, -half, half, 10)])
 
 
 def _motor(r: float) -> Surface:
