@@ -8,6 +8,7 @@ be no others, wherever it was killed: beside the result, among temporary files, 
 
 from __future__ import annotations
 
+import math
 import random
 import sys
 import time
@@ -114,24 +115,25 @@ def trial(task: Task, place: Place, whole: Path, seconds: float, dice: random.Ra
 @click.command()
 @click.option("--count", default=100, show_default=True, help="Kills of all tasks together.")
 @click.option("--seed", default=1, show_default=True)
+@click.option("--seconds", type=float, help="Stop after so long, with fewer kills.")
 @click.option("--only", multiple=True, type=click.Choice(list(TASKS)), help="Tasks (default: all).")
-def main(count: int, seed: int, only: tuple[str, ...]) -> None:
+def main(count: int, seed: int, seconds: float | None, only: tuple[str, ...]) -> None:
     """Kill -9 while verbs run, and go on."""
     prepare()
     dice, wrong = random.Random(seed), 0
     counts = {name: [0, 0, 0] for name in only or TASKS}
     with TemporaryDirectory(prefix="kills-") as root:
-        shared, whole, seconds = Path(root, "cache"), {}, {}
+        shared, whole, taken = Path(root, "cache"), {}, {}
         for name in counts:
-            whole[name], seconds[name] = _unhindered(TASKS[name], Path(root, f"whole {name}"), shared)
-        number = 0
-        while sum(c[0] for c in counts.values()) < count:
+            whole[name], taken[name] = _unhindered(TASKS[name], Path(root, f"whole {name}"), shared)
+        number, end = 0, math.inf if seconds is None else time.monotonic() + seconds
+        while sum(c[0] for c in counts.values()) < count and time.monotonic() < end:
             name = list(counts)[number % len(counts)]
             folder = Path(root, f"trial {number}")
             folder.mkdir()
             fresh = number % 4 == 3  # kills compilers too
             place = Place(folder, folder / "cache" if fresh else shared)
-            kills, resumed, fault = trial(TASKS[name], place, whole[name], (4.0 if fresh else 1.0) * seconds[name], dice)
+            kills, resumed, fault = trial(TASKS[name], place, whole[name], (4.0 if fresh else 1.0) * taken[name], dice)
             for k, x in enumerate((kills, resumed, fault is not None)):
                 counts[name][k] += x
             click.echo(f"trial {number}, {name}: {kills} kills, {resumed} resumed", err=True)

@@ -15,6 +15,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import xarray
 from limits import PATIENCE
 
 from supple import delivery, private
@@ -25,6 +26,7 @@ from supple.checkpoints import Checkpoints
 from supple.delivery import scratch, store, written_whole
 from supple.errors import Makeshift, SuppleError
 from supple.expr.function import Function, function, symbols
+from supple.storage import write_netcdf
 
 posix = pytest.mark.skipif(os.name == "nt", reason="POSIX files")
 needs_compiler = pytest.mark.skipif(find_compiler() is None, reason="no C compiler")
@@ -58,6 +60,13 @@ def test_pictures_and_sources_on_a_full_disk(small_disk: Path) -> None:
     with pytest.raises(SuppleError, match=r"nothing was written.*No space left"):
         Robot("cantilever").generate("mass", "c", small_disk / "code")
     assert [p.name for p in small_disk.iterdir()] == ["filled"]
+
+
+def test_names_with_slashes_are_written(tmp_path: Path) -> None:
+    made = xarray.Dataset({"f1": (("leg1/q1",), [1.0, 2.0])}, {"leg1/q1": [0.0, 0.5]})
+    write_netcdf(made, tmp_path / "x.nc")
+    with xarray.open_dataset(tmp_path / "x.nc") as found:
+        assert found["f1"].dims == ("leg1.q1",) and list(found["leg1.q1"].values) == [0.0, 0.5]
 
 
 def test_a_failed_writer_leaves_the_old_file_and_no_other(tmp_path: Path) -> None:
@@ -268,3 +277,49 @@ def test_scratch_folders_cannot_be_entered_by_others(tmp_path: Path) -> None:
     with delivery.scratch(tmp_path) as folder:
         assert os.name == "nt" or folder.stat().st_mode & 0o077 == 0
     assert not folder.exists()
+
+
+# Compilers ----------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("text", ['gcc "x', "'", "''"])
+def test_a_stray_quote_in_the_name_of_the_compiler_is_told(text: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SUPPLE_CC", text)
+    with pytest.raises(SuppleError, match=r"SUPPLE_CC is .*; (write|name) a"):
+        find_compiler()
+
+
+SLOW_COMPILER = """#!/bin/sh
+case "$*" in *-dM*) exit 0;; esac
+sleep 100000 &
+echo $! > "$0.$$"
+wait
+"""
+INTERRUPTED = """
+import signal
+from supple.backends.compiler import shared_libraries
+signal.signal(signal.SIGINT, signal.default_int_handler)
+try:
+    shared_libraries([("int a;", ()), ("int b;", ())])
+except KeyboardInterrupt:
+    print("interrupted")
+"""
+
+
+@posix
+def test_an_interrupt_ends_compilers_and_all_that_they_started(tmp_path: Path, cache: Path) -> None:
+    compiler = tmp_path / "cc"
+    compiler.write_text(SLOW_COMPILER)
+    compiler.chmod(0o700)
+    environment = {**os.environ, "SUPPLE_CC": str(compiler)}
+    process = subprocess.Popen([sys.executable, "-c", INTERRUPTED], env=environment, stdout=subprocess.PIPE, text=True)
+    while len([p for p in tmp_path.glob("cc.*") if p.read_text().strip()]) < 2 and process.poll() is None:
+        pass
+    process.send_signal(signal.SIGINT)
+    said, _ = process.communicate(timeout=PATIENCE)
+    assert said.strip() == "interrupted"
+    for file in tmp_path.glob("cc.*"):
+        with pytest.raises(ProcessLookupError):
+            for _ in range(10_000_000):
+                os.kill(int(file.read_text()), 0)
+    assert [p.name for p in cache.iterdir()] == ["key"]

@@ -11,7 +11,7 @@ from supple.results import Check, Compared, Comparison, Counted, Drawing, Modes,
 from supple.storage import columns, dataset
 from supple.views import tables
 from supple.views.comparison import comparison_page
-from supple.views.page import print_page
+from supple.views.page import print_page, unsigned
 
 STILL = Drawing(("arm",), (True,), (np.zeros((2, 3)),), (np.zeros((2, 2, 3)),), True)
 MODES = Modes(
@@ -196,3 +196,17 @@ def test_comparisons_put_every_difference_in_its_column(capsys: pytest.CaptureFi
     assert "newton_euler 1e-05 12 34 - - - 5.0e-13" in lines
     assert "erls: 7 of 9 coordinates" in lines
     assert "lowest frequencies, actuators held, Hz: 10.5, 20.25" in lines
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("-0.00", "0.00"),
+        ("(-0.000, 0.5, -0)", "(0.000, 0.5, 0)"),
+        ("-0.01", "-0.01"),
+        ("-0e-3", "-0e-3"),
+        ("1-0.0", "1-0.0"),
+    ],
+)
+def test_zero_has_no_sign(text: str, shown: str) -> None:
+    assert unsigned(text) == shown

@@ -7,6 +7,7 @@ import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib import import_module
+from io import TextIOWrapper
 from pkgutil import iter_modules
 from typing import Any
 
@@ -21,6 +22,12 @@ _TOLD = (UnlikelyValue, Makeshift)
 
 class _Group(click.Group):
     """Errors meant for the user become one line each and exit code 2; unlikely values a line each, once."""
+
+    def main(self, *args: Any, **kwargs: Any) -> Any:
+        for stream in (sys.stdout, sys.stderr):  # terminals that lack a letter, names of files that are no text
+            if isinstance(stream, TextIOWrapper):
+                stream.reconfigure(errors="backslashreplace")
+        return super().main(*args, **kwargs)
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return sorted(name for _, name, _ in iter_modules(verbs.__path__))

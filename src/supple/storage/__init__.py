@@ -196,11 +196,14 @@ def save(simulation: Simulation, path: Path) -> None:
 
 
 def write_netcdf(made: xarray.Dataset, file: Path, packed: Mapping[Any, Any] | None = None) -> None:
-    """Write a dataset as netCDF, made in memory: HDF5 itself does not survive a full disk."""
+    """Write a dataset as netCDF, made in memory: HDF5 itself does not survive a full disk. Its names have no slashes, so
+    leg1/q1 is leg1.q1 there."""
     import h5netcdf  # type: ignore[import-untyped]
     from xarray.backends import H5NetCDFStore
 
     image = io.BytesIO()
+    slashed = [str(name) for name in {*made.variables, *made.dims} if "/" in str(name)]
+    made = made.rename({name: name.replace("/", ".") for name in slashed})
     with h5netcdf.File(image, "w") as whole:
         made.dump_to_store(H5NetCDFStore(whole), encoding=packed)
     file.write_bytes(image.getbuffer())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from html import escape as html_escape
@@ -39,6 +40,14 @@ class Sheet:
 Page = Sequence[Line | Sheet]
 
 
+_NO_SIGN = re.compile(r"(?<![\w.,-])-(?=0(\.0+)?(?![\w.]))")
+
+
+def unsigned(text: str) -> str:
+    """A text in which zeros, as -0.00 rounds to, have no sign."""
+    return _NO_SIGN.sub("", text)
+
+
 def print_page(page: Page) -> None:
     """Print a page on the terminal."""
     out = Console(highlight=False, soft_wrap=False, emoji=False)
@@ -46,7 +55,7 @@ def print_page(page: Page) -> None:
         if isinstance(part, Line):
             strong = f"[bold]{escape(part.strong)}[/bold]" if part.strong else ""
             faint = f"[dim]{escape(part.faint)}[/dim]" if part.faint else ""
-            out.print(strong + escape(part.text) + faint)
+            out.print(strong + escape(unsigned(part.text)) + faint)
         else:
             out.print(_rich(part))
 
@@ -57,7 +66,7 @@ def _rich(sheet: Sheet) -> Table:
     for name in sheet.columns:
         made.add_column(escape(name), justify=_side(name))
     for k, row in enumerate(sheet.rows):
-        made.add_row(*map(escape, row), style="bold" if k in sheet.strong else None)
+        made.add_row(*(escape(unsigned(text)) for text in row), style="bold" if k in sheet.strong else None)
     return made
 
 
@@ -73,7 +82,7 @@ def html(page: Page) -> str:
 def _html_line(line: Line) -> str:
     strong = f"<b>{html_escape(line.strong)}</b>" if line.strong else ""
     faint = f'<span style="opacity:.6">{html_escape(line.faint)}</span>' if line.faint else ""
-    return f"<div>{strong}{html_escape(line.text)}{faint}</div>"
+    return f"<div>{strong}{html_escape(unsigned(line.text))}{faint}</div>"
 
 
 def _html_table(sheet: Sheet) -> str:
@@ -81,7 +90,7 @@ def _html_table(sheet: Sheet) -> str:
 
     def cells(row: Sequence[str], tag: str) -> str:
         made = (
-            f'<{tag} style="text-align:{_side(column)}">{html_escape(text)}</{tag}>'
+            f'<{tag} style="text-align:{_side(column)}">{html_escape(unsigned(text))}</{tag}>'
             for column, text in zip(sheet.columns, row, strict=True)
         )
         return f"<tr>{''.join(made)}</tr>"
