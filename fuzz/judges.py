@@ -46,13 +46,14 @@ def bodies(frames: Iterable[Any], *, unphysical: bool) -> None:
         if not (np.isfinite(mass) and mass >= 0):
             raise Wrong("mass of a body: negative or not finite")
         if not unphysical and mass > 0:
-            _moments(mass, first / mass, about_origin)
+            _moments(mass, first / mass, about_origin, slender=bool(body.coordinates))
 
 
-def _moments(mass: float, centre: Any, about_origin: Any) -> None:
+def _moments(mass: float, centre: Any, about_origin: Any, *, slender: bool) -> None:
     """The principal moments about the centre, of those axes that have one: none is negative or above the sum of the others.
 
-    Planar robots leave moments out, which are zero then."""
+    Planar robots leave moments out, which are zero then; beams, whose theory leaves out the inertia of sections that
+    tilt, are judged by the first rule only (`slender`)."""
     about_centre = about_origin - mass * (np.eye(3) * (centre @ centre) - np.outer(centre, centre))
     axes = [k for k in range(3) if about_origin[k, k] != 0]
     if not axes:

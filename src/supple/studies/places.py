@@ -14,6 +14,7 @@ from supple.machine import Machine
 from supple.model.algebra import Array
 from supple.model.follow import follow
 from supple.robot.written import Written, pose_of, si, values_of
+from supple.robot.yaml_tree import printable
 
 Range = str | Sequence[float]
 _MOST = 20_000_000  # cases of one study
@@ -115,7 +116,7 @@ def _table(robot: Machine, file: Path) -> tuple[dict[str, Array], tuple[int, ...
             raise SuppleError(f"{file}: row {i + 2} has {len(row)} cells, the first has {len(heads)}")
         for (name, unit), cell in zip(heads, row, strict=True):
             written = f"{cell} {unit}".strip()
-            made[name][i] = si(written, _dimension(robot, name), f"{file}: row {i + 2}: {name}")
+            made[name][i] = si(written, _dimension(robot, name), f"{file}: row {i + 2}: {printable(name)}")
     return made, (len(rows) - 1,)
 
 
