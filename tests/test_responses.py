@@ -139,7 +139,7 @@ def test_universal_files_of_responses(tmp_path: Path) -> None:
 def test_python_control_gets_the_names() -> None:
     control = pytest.importorskip("control")
     made = supple.Robot("dualemps").linear("tau", "q").to_control()
-    assert made.input_labels == ["tau.q11", "tau.q21"] and isinstance(made, control.StateSpace)
+    assert made.input_labels == ["tau_q11", "tau_q21"] and isinstance(made, control.StateSpace)
 
 
 def test_a_robot_that_nothing_holds_has_no_response_at_rest() -> None:
@@ -200,3 +200,12 @@ def test_a_linear_model_as_c_gives_the_same_numbers(tmp_path: Path) -> None:
         made = np.zeros(size)
         getattr(library, f"robot_3rrr_{name}")(*(ctypes.c_void_p(a.ctypes.data) for a in (x, u, made)))
         np.testing.assert_allclose(made, true, rtol=1e-12, atol=1e-12 * np.abs(true).max())
+
+
+def test_twelve_states_say_what_all_do_of_a_robot_with_fast_modes() -> None:
+    """Lightly damped slow modes beside fast ones are damped all the same, and twelve states keep the response."""
+    robot = supple.Robot("gough_stewart_flexible")
+    reduced = robot.linear("centre.fz", "centre.z", order=12)
+    full = robot.frf("centre.fz", "centre.z", band=(1, 100), points=60, quantity="displacement")
+    assert len(reduced.states) == 12
+    assert np.abs(reduced.response(full.frequencies_hz) - full.values).max() < 1e-2 * np.abs(full.values).max()

@@ -176,15 +176,15 @@ class LinearShown(_Shown, results.LinearModel):
         return Path(file)
 
     def to_control(self) -> Any:
-        """The model as a StateSpace of python-control, with names."""
+        """The model as a StateSpace of python-control, with names, in which it allows no dots: tool_fz for tool.fz."""
         try:
             import control  # type: ignore[import-not-found,import-untyped,unused-ignore]
         except ImportError as missing:
             raise SuppleError("to_control needs python-control: pip install control") from missing
-        return control.ss(
-            self.A, self.B, self.C, self.D, states=list(self.states), inputs=list(self.inputs), outputs=list(self.outputs),
-            name=self.robot,
-        )  # fmt: skip
+        names = {
+            key: [name.replace(".", "_") for name in getattr(self, key)] for key in ("states", "inputs", "outputs")
+        }  # fmt: skip
+        return control.ss(self.A, self.B, self.C, self.D, name=self.robot, **names)
 
 
 class StudyShown(_Shown, Study):

@@ -56,7 +56,8 @@ def truncated(made: SmallMotions, order: int, states: int) -> StateSpace:
 
 def balanced(whole: StateSpace, order: int) -> StateSpace:
     """The states that inputs reach and outputs see most (balanced truncation, square-root method)."""
-    if np.linalg.eigvals(whole.A).real.max() > -1e-9 * np.abs(whole.A).max():
+    poles = np.linalg.eigvals(whole.A)
+    if poles.real.max() > -1e-9 * np.abs(poles).max():
         raise SuppleError(
             "a balanced model needs modes that are all damped; give the robot damping, hold its actuators, or choose "
             "reduction modal"
