@@ -157,3 +157,12 @@ def test_bad_data_are_refused_in_a_line(how: str, said: str, measured: Path, tmp
     for words in (["correlate", "dualemps"], ["identify", "dualemps", "--free", "E"]):
         found = CliRunner().invoke(main, [*words, str(tmp_path / "test.yaml")])
         assert found.exit_code == 2 and said in found.stderr and len(found.stderr.strip().splitlines()) == 1, found.stderr
+
+
+def test_table_four_of_the_surgiscope() -> None:
+    """Ten measured frequencies (Rognant et al. 2010, table IV), closer than the paper's own model (2.7 %), one of a pair."""
+    examples = Path(__file__).parents[1] / "docs" / "examples"
+    found = Robot(examples / "surgiscope_table4.yaml").correlate(examples / "surgiscope_table4_test.yaml")
+    assert found.rms_error < 0.015
+    assert [len(group) for _, group in found.poses[0].pairs] == [2, 1, 2, 1, 2]
+    assert [m for m, _ in found.poses[1].pairs] == [0, 1, 2, 3, 4]
