@@ -20,7 +20,7 @@ _FLAGS = (
     "--disable-component-update", "--disable-sync", "--disable-default-apps", "--use-gl=angle", "--use-angle=swiftshader",
     "--enable-unsafe-swiftshader", "--hide-scrollbars", "--mute-audio", "--remote-debugging-pipe",
 )  # fmt: skip
-_PATIENCE = 60.0  # s
+_PATIENCE = 300.0  # s, on a busy machine
 
 
 class Browser:
