@@ -9,7 +9,7 @@ import sys
 import tempfile
 import time
 import traceback
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 
@@ -50,8 +50,8 @@ class Child:
         return None if code == -signal.SIGKILL else code, said.decode(errors="replace")
 
 
-def started(words: Sequence[str], environment: Mapping[str, str]) -> Child:
-    """A verb of the command line with its words, in a process of its own."""
+def started(words: Sequence[str], environment: Mapping[str, str], become: Callable[[], None] | None = None) -> Child:
+    """A verb of the command line with its words, in a process of its own; `become` is called there first."""
     end, begin = os.pipe()
     child = os.fork()
     if child:
@@ -62,6 +62,8 @@ def started(words: Sequence[str], environment: Mapping[str, str]) -> Child:
     os.dup2(begin, 2)
     os.environ.update(environment)
     tempfile.tempdir = None
+    if become is not None:
+        become()
     os._exit(_ended(words))
 
 

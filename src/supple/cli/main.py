@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 import warnings
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from importlib import import_module
 from io import TextIOWrapper
 from pkgutil import iter_modules
@@ -26,7 +26,8 @@ class _Group(click.Group):
     def main(self, *args: Any, **kwargs: Any) -> Any:
         for stream in (sys.stdout, sys.stderr):  # terminals that lack a letter, names of files that are no text
             if isinstance(stream, TextIOWrapper):
-                stream.reconfigure(errors="backslashreplace")
+                with suppress(OSError, ValueError):  # a stream that is closed or was exchanged
+                    stream.reconfigure(errors="backslashreplace")
         return super().main(*args, **kwargs)
 
     def list_commands(self, ctx: click.Context) -> list[str]:
