@@ -83,6 +83,7 @@ def test_check_prints_its_numbers(capsys: pytest.CaptureFixture[str]) -> None:
         coordinates={"active": 1, "elastic": 2}, closures={"loop": ("revolute", 2)}, mobility=("1 degree of freedom.",),
         freedom=1, overconstraint=0, rule="no loops", independent=("q",), pose={"q": 0.5, "s": -0.125},
         units={"q": "rad", "s": "m"}, active=("s",), points={"P": (1.5, -2.0, 0.25)}, closure_error=3e-12, assemblies=(),
+        masses={"jib": 2.25, "mast": 10.25},
     )  # fmt: skip
     print_page(tables.check_page(report))
     lines = [" ".join(words) for words in printed(capsys)]
@@ -91,6 +92,7 @@ def test_check_prints_its_numbers(capsys: pytest.CaptureFixture[str]) -> None:
     assert "Pose (loops closed to 3.0e-12)" in " ".join(lines)
     assert "q 0.5 rad" in lines and "s (actuator) -0.125 m" in lines
     assert "point P at (1.5, -2, 0.25) m" in lines
+    assert "masses (kg): jib 2.25, mast 10.25" in lines
 
 
 def simulation() -> Simulation:
