@@ -86,6 +86,10 @@ def structure(
     loose = set() if not free else active
     linear = [i for i in range(model.nv) if i not in active or i in loose or i in model.servos]
     chains = _chains(equations.mechanism)
+    way = _way(model, jacobians, linear)
+    for i in () if free else model.servos:
+        if i in way.dependent:  # K has the servos of independent motions only
+            raise NotInCore(f"the servo of {model.names[i]!r} moves as the loops tell it to")
     return Structure(
         functions=core_functions(equations, p, _lengths(chains)),
         nq=mechanism.nq,
@@ -98,7 +102,7 @@ def structure(
         elastic=tuple(int(c.kind == "elastic") for c in mechanism.coordinates),
         closing=_only_dependent(_way(model, gradients, joints)),
         held=_way(model, jacobians, moving),
-        linear=_way(model, jacobians, linear),
+        linear=way,
         free=free,
         chains=chains,
     )
