@@ -154,6 +154,8 @@ def test_generated_models(pair: tuple[str, str]) -> None:
     found = evaluated(models.builder("forward", method)(mechanism, loads=True), model, state, tau=tau, w=w)
     true = model.forward(state.q, state.v, tau, w=w)
     for kind in ("active", "elastic") if len(tau) else ("elastic", "passive"):
+        if not mechanism.indices(kind):
+            continue
         assert np.abs(found[f"a_{kind}"] - true.a[mechanism.indices(kind)]).max(initial=0) < 1e-9 * np.abs(true.a).max()
     if not len(tau) or (name in LARGE and method == "lagrange_dalembert"):  # dense: only forward, for time
         return

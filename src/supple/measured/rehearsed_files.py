@@ -85,9 +85,9 @@ def filled_in(
     text: str, nodes: Mapping[str, int], poses: Mapping[str, Mapping[str, str]], tables: Mapping[tuple[str, str], str]
 ) -> str:  # fmt: skip
     """The text of a test file with nodes, with what was measured in every pose, and with tables (by section and entry)."""
-    yaml = YAML(typ="rt", pure=True)
-    yaml.preserve_quotes, yaml.width = True, 120
-    root: Any = yaml.load(text)
+    written = YAML(typ="rt", pure=True)  # keeps comments; makes no objects but texts, numbers, lists and maps
+    written.preserve_quotes, written.width = True, 120
+    root: Any = written.load(text)
     for section in ("sensors", "exciters"):
         for name, part in (root.get(section) or {}).items():
             part["node"] = nodes[str(name)]
@@ -99,5 +99,5 @@ def filled_in(
     for (section, name), table in tables.items():
         root[section][name]["table"] = table
     stream = StringIO()
-    yaml.dump(root, stream)
+    written.dump(root, stream)
     return stream.getvalue()
