@@ -206,3 +206,15 @@ def test_the_version_is_a_version() -> None:
     assert re.search(r"\d+\.\d+", run("--version").stdout)
     module = subprocess.run([sys.executable, "-m", "supple", "--version"], capture_output=True, text=True, check=True)
     assert module.stdout == run("--version").stdout.replace("main", "supple")
+
+
+def test_the_tour_makes_its_folder_and_leaves_its_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What a newcomer runs first; without its simulation, for time."""
+    monkeypatch.setattr("supple.tour.find_compiler", lambda: None)
+    folder = tmp_path / "new" / "tour"
+    told = strict(run("tour", "-o", str(folder), "--json").stdout)
+    assert told["frequencies_hz"][:3] == pytest.approx([14.22, 25.09, 48.22], abs=5e-3)  # table 3 of the paper
+    assert {p.name for p in folder.iterdir()} == {"mode3.png", "mode1.gif", "modes.json", "dualemps.yaml"}
+    (tmp_path / "file").write_text("in the way", encoding="utf-8")
+    refused = run("tour", "-o", str(tmp_path / "file"))
+    assert refused.exit_code == 2 and "no folder can be made there" in refused.output

@@ -51,7 +51,7 @@ ROOMS = {
         "errors", "results", "measurements", "expr", "robot", "motion", "backends", "machine", "generator", "analyses",
         "shown",
     },
-    "tour": {"delivery", "results", "backends", "machine", "views", "api"},
+    "tour": {"errors", "delivery", "results", "backends", "machine", "views", "api"},
     "cli": {"errors", "results", "robot", "formulations", "backends", "machine", "checkpoints", "views", "api", "tour"},
     "__main__": {"cli"},
 }  # fmt: skip

@@ -9,6 +9,7 @@ from typing import Any
 from supple.api import Robot
 from supple.backends.compiler import find_compiler
 from supple.delivery import written_whole
+from supple.errors import SuppleError
 from supple.machine import locate
 from supple.results import Simulation
 from supple.views.page import Line, Sheet, print_page
@@ -25,6 +26,10 @@ POSE = {"q11": 0.0, "q21": 0.0}
 
 def tour(folder: Path, quiet: bool = False) -> dict[str, Any]:
     """What the tour found; its files are left in `folder`."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as problem:
+        raise SuppleError(f"{folder}: no folder can be made there: {problem.strerror or problem}") from problem
     dualemps = Robot("dualemps")
     report = dualemps.check(POSE)
     result = dualemps.modes(POSE, count=6)
