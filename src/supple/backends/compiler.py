@@ -22,7 +22,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, wait
 from functools import cache
 from pathlib import Path
 
@@ -92,10 +92,10 @@ def shared_libraries(sources: Sequence[tuple[str, tuple[str, ...]]]) -> list[Pat
         try:
             return [made.result() for made in under_way]
         except BaseException:  # what was not begun is not begun, and what runs is told to end
-            for made in under_way:
-                made.cancel()
-            for process in list(_running):
-                _end(process)
+            while not all(made.cancel() or made.done() for made in under_way):  # some may only just begin
+                for process in list(_running):
+                    _end(process)
+                wait(under_way, timeout=0.05)
             raise
 
 
