@@ -20,6 +20,7 @@ from supple.measured.measured_run import read_run
 from supple.measured.test import Test, read_test
 from supple.measured.written_robot import fitted_text, write_robot
 from supple.measurements import Identified
+from supple.model.algebra import one_thread
 from supple.robot.bodies.record import Array
 from supple.simulation.states import run_along, states_of
 
@@ -30,6 +31,7 @@ def _silent(text: str) -> None:
     pass
 
 
+@one_thread
 def identify(
     robot: Machine,
     test: str | Path,

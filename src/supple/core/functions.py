@@ -61,7 +61,7 @@ class CoreFunctions:
 def core_functions(equations: Equations, p: Array, lengths: Array) -> CoreFunctions:
     """The CoreFunctions of a robot with these parameters, and lengths that depend on them."""
     mechanism = equations.mechanism
-    at_rest = _Rest(mechanism, equations.forces, p)
+    at_rest = Rest(mechanism, equations.forces, p)
     return CoreFunctions(
         gaps=replace(at_rest.kept(equations.closure, ("residual", "alignment")), name="gaps"),
         forces=at_rest.kept(equations.forces, ("f",), "lam", "w"),
@@ -69,17 +69,17 @@ def core_functions(equations: Equations, p: Array, lengths: Array) -> CoreFuncti
         servo=function("servo", {"p": p}, {"k": _servo(mechanism)}),
         lengths=function("lengths", {"p": p}, {"after": lengths}),
         opening=sparse(at_rest.applied("opening", equations.closure_gradient, "residual")),
-        loops=sparse(at_rest.applied("loops", _moving(equations.closure_motion), "velocity")),
+        loops=sparse(at_rest.applied("loops", moving(equations.closure_motion), "velocity")),
         stiffness=sparse(at_rest.applied("stiffness", equations.stiffness, "f", "lam", "w")),
         inertia=sparse(at_rest.applied("inertia", equations.inertia, "f")),
         damping=sparse(at_rest.applied("damping", equations.damping, "f")),
-        loss=sparse(at_rest.applied("loss", _loss(equations), "f")),
+        loss=sparse(at_rest.applied("loss", loss(equations), "f")),
         points=sparse(at_rest.applied("points", _point_motion(equations.points), "twist")),
     )
 
 
 @dataclass(frozen=True)
-class _Rest:
+class Rest:
     """Functions of a mechanism with rates and accelerations at zero and gravity as it is."""
 
     mechanism: Mechanism
@@ -107,7 +107,7 @@ class _Rest:
         return function(name, made.inputs, {"column": made.outputs[output].ravel()})
 
 
-def _moving(motion: Function) -> Function:
+def moving(motion: Function) -> Function:
     """J v with v as the direction."""
     return replace(motion, inputs={**_without(motion.inputs, "v"), "direction": motion.inputs["v"]})
 
@@ -130,7 +130,7 @@ def _servo(mechanism: Mechanism) -> Array:
     return made
 
 
-def _loss(equations: Equations) -> Function:
+def loss(equations: Equations) -> Function:
     """Loss stiffness of bodies and joints applied to a direction."""
     mechanism, inputs = equations.mechanism, equations.stiffness.inputs
     q, direction = inputs["q"], inputs["direction"]

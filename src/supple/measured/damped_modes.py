@@ -92,13 +92,12 @@ def responses_at(r: Reduced, s: Array, orders: Array) -> tuple[Array, Array]:
     n = len(r.squares)
     fixed = np.diag(r.squares) + 1j * r.H
     S = s[:, None, None] ** 2 * np.eye(n) + s[:, None, None] * r.D + fixed
-    both = np.linalg.solve(S, np.broadcast_to(np.hstack([r.B.T, r.C.T]), (len(s), n, len(r.B) + len(r.C))))
-    Y, W = both[:, :, : len(r.B)], both[:, :, len(r.B) :]
+    S_inverse = np.linalg.inv(S)
     factor = (s[:, None] ** orders[None, :])[:, :, None]
+    Y = S_inverse @ r.B.T
     H = factor * (r.C @ Y)
     H_p = np.empty((len(r.M_p), *H.shape), dtype=complex)
-    Wt = W.transpose(0, 2, 1)
     for p in range(len(r.M_p)):
         pushed = (r.K_p[p] + 1j * r.H_p[p]) @ Y + s[:, None, None] * (r.D_p[p] @ Y) + s[:, None, None] ** 2 * (r.M_p[p] @ Y)
-        H_p[p] = factor * (r.C_p[p] @ Y + Wt @ (r.B_p[p].T - pushed))
+        H_p[p] = factor * (r.C_p[p] @ Y + r.C @ (S_inverse @ (r.B_p[p].T - pushed)))
     return H, H_p

@@ -28,6 +28,7 @@ from supple.measured.pairing import pairs_by_frequency
 from supple.measured.parametric import Family
 from supple.measured.pose_data import PoseData, pose_data
 from supple.measured.reduced import PoseModel
+from supple.measured.statics import StaticPose
 from supple.measured.tables import MOVED, read_static_table
 from supple.measured.test import Channel, Pose, Test
 from supple.robot.bodies.record import Array
@@ -88,8 +89,8 @@ def _static(test: Test, name: str, family: Family, free: Free) -> StaticObserved
     models = []
     for k, at in enumerate(poses):
         pose = Pose(f"{name} {k + 1}", at, None, False, False, spec.Pose())
-        models.append(AtPose(PoseModel(family, pose, along, [*along, push], 1.0), free))
-    return StaticObserved(name, tuple(models), moved, float(written.force), float(written.deviation))
+        models.append(StaticPose(PoseModel(family, pose, along, [push], 1.0), float(written.force)))
+    return StaticObserved(name, tuple(models), free, moved, float(written.deviation))
 
 
 def _along(channels: list[Channel], axis: int, test: Test, name: str) -> Channel:

@@ -15,6 +15,7 @@ from supple.measured.free import Free
 from supple.measured.pairing import Pairs, subspace_mac
 from supple.measured.pose_data import PoseData
 from supple.measured.reduced import PoseModel, Reduced
+from supple.measured.statics import StaticPose
 from supple.measured.test import Test
 from supple.measurements import MeasuredModes
 from supple.robot.bodies.record import Array
@@ -253,31 +254,25 @@ class StaticObserved:
     """Displacements of a point under a static force, over many poses."""
 
     name: str
-    models: tuple[AtPose, ...]  # their outputs are what moved; their last input is the force along its direction
+    poses: tuple[StaticPose, ...]
+    free: Free
     measured: Array  # (poses, directions)
-    force: float
     deviation: float
 
     @property
     def evaluations(self) -> int:
-        return sum(at.model.evaluations for at in self.models)
+        return sum(pose.at.evaluations for pose in self.poses)
 
     def compared(self, p: Array, gradient: bool = True) -> Compared:
-        made = [self._moved(at.reduced(p, gradient)) for at in self.models]
+        along = self.free.directions(p) if gradient else np.zeros((0, len(p)))
+        made = [pose.moved(p, along) for pose in self.poses]
         left = (np.array([u for u, _ in made]) - self.measured) / self.deviation
         return Compared(left.ravel(), np.vstack([s for _, s in made]) / self.deviation)
 
-    def _moved(self, r: Reduced) -> tuple[Array, Array]:
-        """Displacements under the force, and their slopes (directions, parameters)."""
-        push = r.B[-1]
-        y, W = push / r.squares, r.C / r.squares
-        slopes = [C_p @ y + W @ (B_p[-1] - K_p @ y) for C_p, B_p, K_p in zip(r.C_p, r.B_p, r.K_p, strict=True)]
-        return self.force * (r.C @ y), self.force * np.array(slopes).reshape(-1, len(r.C)).T
-
     def told(self, p: Array) -> list[dict[str, Any]]:
         made = []
-        for k, at in enumerate(self.models):
-            found, _ = self._moved(at.reduced(p, False))
-            for c, x, y in zip(at.model.outputs, found, self.measured[k], strict=True):
+        for k, pose in enumerate(self.poses):
+            found, _ = pose.moved(p, np.zeros((0, len(p))))
+            for c, x, y in zip(pose.at.outputs, found, self.measured[k], strict=True):
                 made.append(_row(f"{self.name} {k + 1}", f"displacement {c.name}", "m", float(y), float(x), self.deviation))
         return made

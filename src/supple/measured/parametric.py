@@ -1,7 +1,8 @@
 """`ParametricModel`: a robot whose kept parameters are numbers that change without deriving its equations again.
 
-The equations keep the parameters as an input `p`; bodies are numbers at one value of it. Functions are analytic, so a step
-along the imaginary axis gives exact derivatives (Squire & Trapp 1998)."""
+The equations keep the parameters as an input `p`; bodies are numbers at one value of it. The robot is at rest: Functions have
+rates, accelerations and weight put in. They are analytic, so a step along the imaginary axis gives exact derivatives (Squire &
+Trapp 1998); columns of matrices that share no row share a direction."""
 
 from __future__ import annotations
 
@@ -12,15 +13,22 @@ from typing import Any
 import numpy as np
 
 from supple.backends.interpreter import Interpreted, interpret
-from supple.expr.function import function
+from supple.core.functions import Rest, Sparse, loss, moving, sparse
+from supple.expr.function import Function, function
 from supple.expr.node import Expr
+from supple.formulations.record import Equations
 from supple.machine import Kept, Machine
 from supple.model.algebra import Array
 from supple.model.model import Model
-from supple.robot.bodies.record import strain_gradient
 from supple.robot.mechanism import Mechanism
 
 STEP = 1e-30  # of the imaginary parts: their squares vanish
+_AT_REST = ("forces", "inertia", "stiffness", "damping", "loss", "loops")
+_MADE: dict[str, Callable[[Equations], Function]] = {
+    "loss": loss,
+    "loops": lambda equations: moving(equations.closure_motion),
+}
+_LOADED = " under load"
 
 
 class Family:
@@ -30,6 +38,8 @@ class Family:
         self.kept = kept
         self.names = tuple(x.args[0] if x.args else str(x) for x in kept.symbols)
         self.functions: dict[str, Interpreted] = {}
+        self._sparse: dict[str, Sparse] = {}
+        self._last: ParametricModel | None = None  # poses of a test ask for the same values one after the other
         leaves: dict[Expr, int] = {}
         _walk(kept.equations.mechanism, lambda x: leaves.setdefault(x, len(leaves)))
         self._leaves = leaves
@@ -50,8 +60,28 @@ class Family:
         """Values of everything in the mechanism that depends on the parameters."""
         return self._entries(p=np.asarray(p))["values"]
 
+    def function(self, name: str) -> Interpreted:
+        """A Function of the equations; those of the robot at rest, without wrenches or under load, are smaller."""
+        if name not in self.functions:
+            equations, (bare, loaded, _) = self.kept.equations, name.partition(_LOADED)
+            made = _MADE[bare](equations) if bare in _MADE else getattr(equations, bare)
+            if bare in _AT_REST:
+                rest = Rest(equations.mechanism, equations.forces, np.array(self.kept.symbols, dtype=object))
+                made = rest.kept(made, ("f", "velocity"), "lam", "direction", *(("w",) if loaded else ()))
+            self.functions[name] = interpret(made)
+        return self.functions[name]
+
+    def sparse(self, name: str) -> Sparse:
+        """Which entries the matrix of a Function has, and directions that show them."""
+        if name not in self._sparse:
+            self._sparse[name] = sparse(self.function(name).function)
+        return self._sparse[name]
+
     def at(self, p: Array) -> ParametricModel:
-        return ParametricModel(self, np.asarray(p, dtype=float))
+        values = np.asarray(p, dtype=float)
+        if self._last is None or not np.array_equal(self._last.p, values):
+            self._last = ParametricModel(self, values.copy())
+        return self._last
 
     def mechanism(self, p: Array) -> Mechanism:
         """The mechanism with numbers for its parameters."""
@@ -68,15 +98,44 @@ class ParametricModel(Model):
         super().__init__(replace(family.kept.equations, mechanism=family.mechanism(p)))
 
     def function(self, name: str) -> Interpreted:
-        known = self.family.functions
-        if name not in known:
-            known[name] = interpret(getattr(self.equations, name))
-        return known[name]
+        return self.family.function(name)
 
     def call(self, name: str, **given: Any) -> dict[str, Array]:
-        if "p" in self.function(name).function.inputs:
+        if name in _AT_REST:
+            still = [given.pop(key, 0.0) for key in ("v", "a", "g")]
+            assert not np.any(still[0]) and not np.any(still[1])
+            name += _LOADED if "w" in given else ""
+        inputs = self.function(name).function.inputs
+        if "p" in inputs:
             given.setdefault("p", self.p)
+        if "lam" not in inputs:
+            given.pop("lam", None)
         return super().call(name, **given)
+
+    def mass(self, q: Array) -> Array:
+        M = self._matrix("inertia", q=q)
+        return 0.5 * (M + M.T)
+
+    def stiffness(self, q: Array, lam: Array | None = None, **given: Any) -> Array:
+        return self._matrix("stiffness", q=q, **({} if lam is None else {"lam": lam}), **given)
+
+    def damping(self, q: Array) -> Array:
+        return self._matrix("damping", q=q)
+
+    def loss_stiffness(self, q: Array) -> Array:
+        return self._matrix("loss", q=q)
+
+    def jacobian(self, q: Array) -> Array:
+        return self._matrix("loops", q=q)[: self.mechanism.equations]
+
+    def _matrix(self, name: str, **given: Any) -> Array:
+        shape = self.family.sparse(name + (_LOADED if "w" in given else ""))
+        made = np.zeros((max(self.nv, self.mechanism.equations), self.nv))
+        if shape.rounds:
+            chosen = (shape.colours == np.arange(shape.rounds)[:, None]).astype(float)
+            (found,) = self.call(name, direction=chosen, **given).values()
+            made[shape.rows, shape.columns] = found[shape.colours[shape.columns], shape.rows]
+        return made
 
 
 class Shifted:
@@ -93,38 +152,16 @@ class Shifted:
         """Derivatives of a Function's outputs."""
         inputs = self.model.function(name).function.inputs
         more: dict[str, Any] = {"p": self.p} if "p" in inputs else {}
-        if "g" in inputs:
-            more["g"] = self.gravity()
         found = self.model.call(name, q=self.q, **more, **given)
         return {key: np.imag(value) / STEP for key, value in found.items()}
 
-    def gravity(self) -> Array:
-        """Gravity, which may be a parameter."""
-        own = self.model.family.kept.equations.mechanism.gravity
-        return np.array([self._entry(x) for x in own])
+    def still(self, name: str) -> bool:
+        """Whether the matrix of a Function is zero wherever the robot rests."""
+        return self.model.family.sparse(name).rounds == 0
 
     def _entry(self, x: Any) -> Any:
         family = self.model.family
         return family.entries(self.p)[family._leaves[x]] if isinstance(x, Expr) else float(x)
-
-    def loss_stiffness(self, motions: Array) -> Array:
-        """Derivative of the loss stiffness times motions (columns): structural damping of bodies and joints."""
-        entries = self.model.family.entries(self.p)
-        leaves = self.model.family._leaves
-        made = np.zeros((self.model.nv, motions.shape[1]))
-        numeric = self.model.mechanism.frames
-        for frame, own in zip(self.model.family.kept.equations.mechanism.frames, numeric, strict=True):
-            if not frame.body.flexible:
-                continue
-            rows = frame.body.H_ee
-            H = np.array([[entries[leaves[x]] if isinstance(x, Expr) else complex(x) for x in row] for row in rows])
-            if not H.any():
-                continue
-            T = strain_gradient(own.body, self.real_q[own.e]).astype(complex)
-            for t in own.body.stretches:
-                T[list(t.coordinates)] += 1j * STEP * (t.G.astype(float) @ self.dq[own.ev])
-            made[own.ev] = np.imag(T.T @ H @ T @ motions[own.ev]) / STEP
-        return made
 
     def servos(self) -> dict[int, float]:
         """Derivatives of the stiffness of servos."""

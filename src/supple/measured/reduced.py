@@ -16,6 +16,7 @@ from scipy.linalg import eigh
 
 from supple.errors import PoseError, SuppleError
 from supple.measured.instrumented import rows_of
+from supple.measured.held import Held
 from supple.measured.parametric import Family, ParametricModel, Shifted
 from supple.measured.test import Channel, Pose
 from supple.model.algebra import Array, null_space, one_thread
@@ -142,25 +143,26 @@ class PoseModel:
         rows = rows_of(model, rest.q, [*self.outputs, *self.inputs], np.eye(model.nv)) if loops else None
         held_rows = (back @ rows.T)[:loops] if rows is not None else None
         found: dict[str, list[Array]] = {k: [] for k in ("M_p", "K_p", "D_p", "H_p", "B_p", "C_p")}
-        moved = _Held(model, rest, whole, self.straight, list(self.pose.at))
+        moved = Held(model, rest, whole.held_K, self.straight, list(self.pose.at))
         for dp in along:
             for key, value in self._along(moved, made, held, held_rows, dp).items():
                 found[key].append(value)
         return replace(made, **{k: np.array(v) for k, v in found.items()})  # type: ignore[arg-type]
 
     def _along(
-        self, moved: _Held, made: Reduced, held: dict[str, Array], held_rows: Array | None, dp: Array
+        self, moved: Held, made: Reduced, held: dict[str, Array], held_rows: Array | None, dp: Array
     ) -> dict[str, Array]:  # fmt: skip
         """Derivatives along a change of the parameters, the shift of the equilibrium included."""
         T, model, rest = made.T, moved.model, moved.rest
-        dq, dlam = moved.shift(dp)
+        dq, forces = moved.shift(dp)
+        dlam = forces[: len(rest.reactions)]
         shifted = Shifted(model, rest.q, rest.reactions, dq, dlam, dp)
         given: dict[str, Any] = {"lam": shifted.lam} if len(rest.reactions) else {}
         wide = {
             "M": shifted.call("inertia", direction=T.T)["f"].T,
             "K": shifted.call("stiffness", direction=T.T, **given)["f"].T,
-            "D": shifted.call("damping", direction=T.T)["f"].T,
-            "H": shifted.loss_stiffness(T),
+            "D": 0.0 * T if shifted.still("damping") else shifted.call("damping", direction=T.T)["f"].T,
+            "H": 0.0 * T if shifted.still("loss") else shifted.call("loss", direction=T.T)["f"].T,
         }
         if not self.pose.free:
             for i, slope in shifted.servos().items():
@@ -207,58 +209,6 @@ class _AtShifted:
     def call(self, name: str, **given: Any) -> dict[str, Array]:
         inputs = self.model.function(name).function.inputs
         return self.model.call(name, **given, **({"p": self.shifted.p} if "p" in inputs else {}))
-
-
-class _Held:
-    """How the equilibrium and its reactions move with a parameter while the actuators are held."""
-
-    def __init__(
-        self, model: ParametricModel, rest: Equilibrium, whole: _Whole, straight: Array, given: list[str]
-    ) -> None:  # fmt: skip
-        self.model, self.rest, self.K, self.straight = model, rest, whole.held_K, straight
-        kept = [model.index(n) for n in given] or list(model.active)
-        stiff = [*kept, *model.mechanism.indices("elastic")]
-        self.moving = _moving_loops(model, straight)
-        self.placed = np.linalg.pinv(np.vstack([model.jacobian(straight), model.held(stiff)])) if any(self.moving) else None
-        A = np.vstack([model.jacobian(rest.q), model.held(model.active)])
-        self.back = np.linalg.pinv(A) if len(A) else np.zeros((model.nv, 0))
-        self.Z, _, _ = null_space(A)
-        self.give = self.Z @ np.linalg.pinv(self.Z.T @ self.K @ self.Z) @ self.Z.T
-
-    def shift(self, dp: Array) -> tuple[Array, Array]:
-        """Changes of coordinates and of reactions along a change of the parameters."""
-        model, rest, loops = self.model, self.rest, self.model.mechanism.equations
-        bare = Shifted(model, rest.q, rest.reactions, np.zeros(model.nv), np.zeros(len(rest.reactions)), dp)
-        pull = bare.call("forces")["f"]
-        opening = np.zeros(self.back.shape[1])
-        if any(m and d for m, d in zip(self.moving, dp, strict=True)):
-            opening[:loops] = bare.call("closure")["residual"]
-            opening[loops:] = -self._driven(dp)
-            pull = pull - bare.call("closure_motion", v=np.eye(model.nv))["velocity"] @ rest.reactions
-        closed = -self.back @ opening
-        dq = closed - self.give @ (pull + self.K @ closed)
-        return dq, (self.back.T @ (pull + self.K @ dq))[:loops]
-
-    def _driven(self, dp: Array) -> Array:
-        """How actuators move with a parameter for the robot that does not bend to stay in its pose."""
-        model = self.model
-        none = np.zeros(len(self.rest.reactions))
-        gap = Shifted(model, self.straight, none, np.zeros(model.nv), none, dp).call("closure")["residual"]
-        assert self.placed is not None
-        moved: Array = (-self.placed[:, : len(gap)] @ gap)[model.active]
-        return moved
-
-
-def _moving_loops(model: ParametricModel, q: Array) -> list[bool]:
-    """Which parameters the loops depend on, seen at a posture like no other."""
-    if not model.family.geometric:
-        return [False] * len(model.p)
-    strange = q + 0.1 * np.random.default_rng(1).normal(size=len(q))
-    none = np.zeros(model.mechanism.equations)
-    steps = np.eye(len(model.p))
-    return [
-        bool(np.any(Shifted(model, strange, none, np.zeros(model.nv), none, dp).call("closure")["residual"])) for dp in steps
-    ]
 
 
 def _symmetric(S: Array) -> Array:

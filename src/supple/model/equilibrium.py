@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -12,6 +12,7 @@ from scipy.linalg import eigh
 
 from supple.errors import PoseError
 from supple.model.algebra import Array, least_squares, null_space, one_thread
+from supple.model.closing import values
 from supple.model.model import Model
 
 _MOST = 200  # iterations
@@ -32,6 +33,22 @@ class Equilibrium:
 
 
 @dataclass(frozen=True)
+class Servos:
+    """Actuators (by their places in v) held by springs: their stiffness, and where and with what force they hold at rest."""
+
+    stiffness: Mapping[int, float]
+    at: Array  # of all coordinates of v
+    force: Mapping[int, float]
+
+    def add(self, now: Array, f: Array, K: Array | None = None) -> None:
+        """Adds to forces, and to a stiffness, what the springs do at coordinates `now`."""
+        for i, k in self.stiffness.items():
+            f[i] += k * (now[i] - self.at[i]) - self.force[i]
+            if K is not None:
+                K[i, i] += k
+
+
+@dataclass(frozen=True)
 class Linear:
     """M, D, K and H (loss stiffness) on the motions Z of the robot: v = Z y."""
 
@@ -46,21 +63,25 @@ class Linear:
 
 @one_thread
 def equilibrium(
-    model: Model, q: Array, tolerance: float = 1e-10, standing: Sequence[int] = (), **loads: Any
+    model: Model, q: Array, tolerance: float = 1e-10, standing: Sequence[int] = (), servos: Servos | None = None, **loads: Any
 ) -> Equilibrium:  # fmt: skip
     """The posture near q, actuators held, in which elastic forces balance weight and loads (Newton, exact stiffness).
 
-    standing: further coordinates that stay as they are, to be let go from there. Motions that nothing resists (a rod that
+    standing: further coordinates that stay as they are, to be let go from there; servos: actuators that give way (tau is of
+    those that do not). Motions that nothing resists (a rod that
     spins between two balls) stay too; whether something pulls at one of them is judged once all others are in balance, by
     the size of the loads."""
     n_loops = model.mechanism.equations
-    n_held = n_loops + len(model.active)
-    hold = model.held([*model.active, *standing])
+    still = [i for i in model.active if servos is None or i not in servos.stiffness]
+    n_held = n_loops + len(still)
+    hold = model.held([*still, *standing])
     reach, before, pulled = _REACH, np.inf, 0
     moves = None
     for iteration in range(_MOST):
         A = np.vstack([model.jacobian(q), hold])
         f = model.forces(q, friction=False, **loads)
+        if servos is not None:
+            servos.add(values(model, q), f)
         lam = least_squares(A.T, f)
         Z, _, _ = null_space(A)
         size = float(np.abs(f).max(initial=0.0))
@@ -70,6 +91,8 @@ def equilibrium(
         if closed and np.abs(Z.T @ f).max(initial=0.0) < near:
             return Equilibrium(q, lam[:n_loops], lam[n_loops:n_held], iteration)
         K = model.stiffness(q, lam[:n_loops], **loads)
+        if servos is not None:
+            servos.add(values(model, q), np.zeros(model.nv), K)
         moves = _moves(model, Z, K, model.mass(q), size)
         if closed and np.abs(Z.T @ moves.without_idle(f)).max(initial=0.0) < near:
             if not moves.loaded(f).any():
