@@ -35,7 +35,8 @@ ROOMS = {
     "fmu_parts": {"errors", "expr", "robot", "formulations", "backends", "model", "simulation", "machine"},
     "generator": {"delivery", "fmu_parts", "expr", "robot", "formulations", "models", "backends", "machine"},
     "measured": {
-        "errors", "delivery", "measurements", "expr", "robot", "motion", "formulations", "backends", "model", "machine", "core",
+        "errors", "delivery", "measurements", "expr", "robot", "motion", "formulations", "backends", "model", "machine",
+        "core",
     },
     "storage": {"errors", "results", "delivery", "private"},
     "studies": {"errors", "results", "robot", "backends", "model", "machine", "core", "storage"},

@@ -1,8 +1,8 @@
 """`ParametricModel`: a robot whose kept parameters are numbers that change without deriving its equations again.
 
-The equations keep the parameters as an input `p`; bodies are numbers at one value of it. The robot is at rest: Functions have
-rates, accelerations and weight put in. They are analytic, so a step along the imaginary axis gives exact derivatives (Squire &
-Trapp 1998); columns of matrices that share no row share a direction."""
+The equations keep the parameters as an input `p`; bodies are numbers at one value of it. The robot is at rest: Functions
+have rates, accelerations and weight put in. They are analytic, so a step along the imaginary axis gives exact derivatives
+(Squire & Trapp 1998); columns of matrices that share no row share a direction."""
 
 from __future__ import annotations
 

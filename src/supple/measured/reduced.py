@@ -15,8 +15,8 @@ import numpy as np
 from scipy.linalg import eigh
 
 from supple.errors import PoseError, SuppleError
-from supple.measured.instrumented import rows_of
 from supple.measured.held import Held
+from supple.measured.instrumented import rows_of
 from supple.measured.parametric import Family, ParametricModel, Shifted
 from supple.measured.test import Channel, Pose
 from supple.model.algebra import Array, null_space, one_thread

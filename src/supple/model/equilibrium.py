@@ -63,7 +63,8 @@ class Linear:
 
 @one_thread
 def equilibrium(
-    model: Model, q: Array, tolerance: float = 1e-10, standing: Sequence[int] = (), servos: Servos | None = None, **loads: Any
+    model: Model, q: Array, tolerance: float = 1e-10, standing: Sequence[int] = (), servos: Servos | None = None,
+    **loads: Any,
 ) -> Equilibrium:  # fmt: skip
     """The posture near q, actuators held, in which elastic forces balance weight and loads (Newton, exact stiffness).
 
