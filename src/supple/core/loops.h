@@ -59,23 +59,36 @@ typedef struct {
     const short *column_place; /* of every coordinate: y first, then its place among the dependent + free; -1: held */
 } Way;
 
-/* splits the entries of J; S = -J_d^-1 J_i; returns poses for which the choice is poor. lu: rows^2, S: rows x free */
-static mask follow(const Way *way, const entry *J, const Pattern *pattern, entry *lu, entry *S)
+/* J_d, eliminated; returns poses for which the choice is poor. lu: rows^2 */
+static mask solvable(const Way *way, const entry *J, const Pattern *pattern, entry *lu)
 {
     const int r = way->rows, n = way->free;
     clear(lu, r * r);
+    for (int k = 0; k < pattern->entries; k++) {
+        const int row = way->row_place[pattern->row[k]], column = way->column_place[pattern->column[k]];
+        if (row >= 0 && column >= n)
+            lu[row * r + column - n] = J[k];
+    }
+    return eliminate(lu, r);
+}
+
+/* S = -J_d^-1 J_i, of eliminated J_d. S: rows x free */
+SUPPLE_APART void followed(const Way *way, const entry *J, const Pattern *pattern, const entry *lu, entry *S)
+{
+    const int r = way->rows, n = way->free;
     clear(S, r * n);
     for (int k = 0; k < pattern->entries; k++) {
         const int row = way->row_place[pattern->row[k]], column = way->column_place[pattern->column[k]];
-        if (row < 0 || column < 0)
-            continue;
-        if (column < n)
+        if (row >= 0 && column >= 0 && column < n)
             S[row * n + column] = -J[k];
-        else
-            lu[row * r + column - n] = J[k];
     }
-    const mask poor = eliminate(lu, r);
     solve_rows(lu, r, S, n);
+}
+
+static mask follow(const Way *way, const entry *J, const Pattern *pattern, entry *lu, entry *S)
+{
+    const mask poor = solvable(way, J, pattern, lu);
+    followed(way, J, pattern, lu, S);
     return poor;
 }
 
@@ -100,7 +113,7 @@ static mask left_open(const Way *way, const entry *J, const Pattern *pattern, co
 }
 
 /* A matrix on the motions y: T^T A T with T = (1; S). W: rows x free */
-static void project(const Way *way, const entry *A, const Pattern *pattern, const entry *S, entry *W, entry *made)
+SUPPLE_APART void project(const Way *way, const entry *A, const Pattern *pattern, const entry *S, entry *W, entry *made)
 {
     const int r = way->rows, n = way->free;
     clear(W, r * n);
@@ -115,14 +128,27 @@ static void project(const Way *way, const entry *A, const Pattern *pattern, cons
         else
             add_times(to, A[k], S + (column - n) * n, n);
     }
-    for (int d = 0; d < r; d++)
-        for (int i = 0; i < n; i++)
-            add_times(made + i * n, S[d * n + i], W + d * n, n);
+    for (int i = 0; i < n; i++)
+        add_rows(made + i * n, S + i, n, W, n, r, n);
 }
 
-static void symmetrise(entry *A, int n)
+#define TILE 16 /* a side of the squares in which a matrix is mirrored: its columns are far apart */
+
+SUPPLE_APART void symmetrise(entry *A, int n)
 {
-    for (int i = 0; i < n; i++)
-        for (int j = 0; j < i; j++)
-            A[i * n + j] = A[j * n + i] = num(0.5) * (A[i * n + j] + A[j * n + i]);
+    for (int top = 0; top < n; top += TILE)
+        for (int left = 0; left <= top; left += TILE)
+            for (int i = top; i < n && i < top + TILE; i++)
+                for (int j = left; j < i && j < left + TILE; j++)
+                    A[i * n + j] = A[j * n + i] = num(0.5) * (A[i * n + j] + A[j * n + i]);
+}
+
+/* the upper half below the diagonal */
+static void mirror(entry *A, int n)
+{
+    for (int top = 0; top < n; top += TILE)
+        for (int left = 0; left <= top; left += TILE)
+            for (int i = top; i < n && i < top + TILE; i++)
+                for (int j = left; j < i && j < left + TILE; j++)
+                    A[i * n + j] = A[j * n + i];
 }

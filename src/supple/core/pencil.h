@@ -7,32 +7,50 @@ static mask cholesky(entry *B, int n)
     mask bad = NO_POSE;
     for (int j = 0; j < n; j++)
         before[j] = B[j * (n + 1)];
-    for (int j = 0; j < n; j++) {
-        entry *row = B + j * n;
-        bad |= not_below(num(1e-14) * size(before[j]), row[j]);
-        const entry root = supple_sqrt(row[j]), inverse = num(1) / root;
-        row[j] = root;
-        for (int k = j + 1; k < n; k++)
-            row[k] *= inverse;
-        for (int i = j + 1; i < n; i++) {
-            add_times(B + i * n + i, -row[i], row + i, n - i);
-            B[i * n + j] = row[i];
+    for (int first = 0; first < n; first += 4) { /* four rows at a time, then what they take from the rest */
+        const int end = first + 4 < n ? first + 4 : n;
+        for (int j = first; j < end; j++) {
+            entry *row = B + j * n;
+            bad |= not_below(num(1e-14) * size(before[j]), row[j]);
+            const entry root = supple_sqrt(row[j]), inverse = num(1) / root;
+            row[j] = root;
+            for (int k = j + 1; k < n; k++)
+                row[k] *= inverse;
+            for (int i = j + 1; i < end; i++)
+                add_times(B + i * n + i, -row[i], row + i, n - i);
         }
+        if (end < n)
+            less_panel(B, n, end, B + first * n, B + first * n);
     }
+    mirror(B, n);
     return bad;
 }
 
-/* x = L^-T L^-1 x */
-static void cholesky_solve(const entry *L, int n, entry *x)
+/* x = L^-T L^-1 x, of some vectors one after the other, four rows of L at a time */
+SUPPLE_APART void cholesky_solve(const entry *L, int n, entry *x, int count)
 {
-    for (int i = 0; i < n; i++) {
-        x[i] /= L[i * n + i];
-        add_times(x + i + 1, -x[i], L + i * n + i + 1, n - i - 1);
-    }
-    for (int i = n - 1; i >= 0; i--) {
-        x[i] /= L[i * n + i];
-        add_times(x, -x[i], L + i * n, i);
-    }
+    for (int first = 0; first < n; first += 4)
+        for (int c = 0, end = first + 4 < n ? first + 4 : n; c < count; c++) {
+            entry *v = x + c * n, less[4];
+            for (int i = first; i < end; i++) {
+                v[i] /= L[i * n + i];
+                less[i - first] = -v[i];
+                add_times(v + i + 1, -v[i], L + i * n + i + 1, end - i - 1);
+            }
+            if (end < n)
+                add_four(v + end, less, L + first * n + end, n, n - end);
+        }
+    for (int end = n; end > 0; end -= 4)
+        for (int c = 0, first = end > 4 ? end - 4 : 0; c < count; c++) {
+            entry *v = x + c * n, less[4];
+            for (int i = end - 1; i >= first; i--) {
+                v[i] /= L[i * n + i];
+                less[i - first] = -v[i];
+                add_times(v + first, -v[i], L + i * n + first, i - first);
+            }
+            if (first)
+                add_four(v, less, L + first * n, n, first);
+        }
 }
 
 /* A = L^-1 A L^-T */

@@ -1,6 +1,7 @@
 /* Equilibrium under weight and loads, near a posture with closed loops. */
 
-#define MOST_RESTING 30    /* Newton steps to equilibrium */
+#define MOST_RESTING 40    /* steps to equilibrium */
+#define QUICK 0.1          /* what a step may leave of the forces for the next one to be made with the same stiffness */
 #define BALANCED 1e-12     /* of the largest force, or of 1 N where that is less */
 
 /* what forces of a size and stiff bodies leave unbalanced by rounding alone */
@@ -21,7 +22,7 @@ static mask react(Work *w, const Way *way, mask moving)
 {
     forces(w->q, w->p, w->lam, w->load, w->f);
     loop_entries(w);
-    const mask poor = follow(way, w->J, &LOOPS, w->lu, w->S);
+    const mask poor = solvable(way, w->J, &LOOPS, w->lu);
     for (int i = 0; i < N_V; i++)
         if (way->column_place[i] >= way->free)
             w->rhs[way->column_place[i] - way->free] = w->f[i];
@@ -37,12 +38,45 @@ static mask react(Work *w, const Way *way, mask moving)
     return poor;
 }
 
-/* w->step of Newton's method; returns the poses in which the stiffness is not positive definite */
-static mask downhill(Work *w, const Way *way)
+static void restore(entry *made, const entry *kept, mask stale, int n)
 {
-    const int n = way->free;
+    for (int k = 0; k < n; k++)
+        made[k] = pick(stale, kept[k], made[k]);
+}
+
+static void keep(entry *kept, const entry *from, int n)
+{
+    for (int k = 0; k < n; k++)
+        kept[k] = from[k];
+}
+
+/* motions S and Cholesky's factor of the stiffness on them, anew in the poses of `fresh`; returns those of them in which it is
+ * not positive definite */
+static mask stiffen(Work *w, const Way *way, mask fresh)
+{
+    const int n = way->free, others = some(~fresh);
+    if (others) {
+        keep(w->K_kept, w->K, STIFFNESS.entries);
+        keep(w->S_kept, w->S, way->rows * n);
+        keep(w->Mr, w->Kr, n * n);
+    }
+    stiffness_entries(w);
+    followed(way, w->J, &LOOPS, w->lu, w->S);
     project(way, w->K, &STIFFNESS, w->S, w->W, w->Kr);
     symmetrise(w->Kr, n);
+    const mask bad = cholesky(w->Kr, n) & fresh;
+    if (others) {
+        restore(w->K, w->K_kept, ~fresh, STIFFNESS.entries);
+        restore(w->S, w->S_kept, ~fresh, way->rows * n);
+        restore(w->Kr, w->Mr, ~fresh, n * n);
+    }
+    return bad;
+}
+
+/* w->step of Newton's method with the stiffness that was made last */
+static void downhill(Work *w, const Way *way)
+{
+    const int n = way->free;
     clear(w->step, N_V);
     for (int c = 0; c < N_C; c++)
         if (way->row_place[c] >= 0)
@@ -64,8 +98,7 @@ static mask downhill(Work *w, const Way *way)
             for (int k = 0; k < n; k++)
                 w->y[k] -= w->S[d * n + k] * w->f[i];
     }
-    const mask bad = cholesky(w->Kr, n);
-    cholesky_solve(w->Kr, n, w->y);
+    cholesky_solve(w->Kr, n, w->y, 1);
     for (int i = 0; i < N_V; i++) {
         const int place = way->column_place[i];
         if (place < 0)
@@ -74,7 +107,6 @@ static mask downhill(Work *w, const Way *way)
         for (int k = 0; place >= n && k < n; k++)
             w->step[i] += w->S[(place - n) * n + k] * w->y[k];
     }
-    return bad;
 }
 
 /* the bending of the seed, for a start */
@@ -106,14 +138,18 @@ static mask rest(Work *w, mask asked)
     for (int round = 0; round < MOST_RESTING; round++) {
         w->poor |= open & react(w, &HELD, open);
         gaps(w->q, w->p, w->gap, w->aligned);
-        stiffness_entries(w);
         const entry left = unbalanced(w, &HELD);
+        mask bad = round == 0 ? stiffen(w, &HELD, EVERY_POSE) : NO_POSE;
         const mask calm = below(left, balance(w, w->K)) & below(largest(w->gap, N_C), fill(1e-10));
         found |= open & calm;
         open &= ~calm & ~w->poor & SUPPLE_MASK(left == left);
+        const mask fresh = ~open | not_below(left, num(QUICK) * before);
+        if (round && some(open & fresh))
+            bad = stiffen(w, &HELD, fresh);
+        open &= ~bad;
         if (!some(open))
             break;
-        open &= ~downhill(w, &HELD);
+        downhill(w, &HELD);
         farthest = pick(below(before, left), num(0.5) * farthest, smaller(num(1.5) * farthest, fill(FARTHEST)));
         before = left;
         const entry scale = smaller(fill(1), farthest / larger(largest(w->step, N_V), fill(1e-30)));

@@ -98,7 +98,7 @@ static void shift_rest(Work *w, Tangent *t)
     for (int i = 0; i < N_V; i++)
         for (int k = 0, d = HELD.column_place[i] - n; d >= 0 && k < n; k++)
             w->y[k] -= t->held_S[d * n + k] * t->g[i];
-    cholesky_solve(w->Kr, n, w->y);
+    cholesky_solve(w->Kr, n, w->y, 1);
     for (int i = 0; i < N_V; i++) {
         const int place = HELD.column_place[i];
         if (place >= 0 && place < n)

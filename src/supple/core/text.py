@@ -20,6 +20,15 @@ _LARGE = 20_000  # operations above which the compiler's time matters more than 
 _MANY = 100  # independent motions above which the lowest modes are found on their own
 _QUICKLY = '#if defined(__GNUC__) && !defined(__clang__)\n#pragma GCC push_options\n#pragma GCC optimize ("O1")\n#endif'
 _THOROUGHLY = "#if defined(__GNUC__) && !defined(__clang__)\n#pragma GCC pop_options\n#endif"
+_RENAMED = (
+    "real", "supple_scalar", "supple_word", "supple_wide", "supple_bits", "supple_wide_bits", "supple_sqrt", "supple_sign",
+    "supple_sincos_far", "supple_kernel", "supple_sincos", "supple_sin", "supple_cos",
+)  # fmt: skip
+_UNDONE = (
+    "fill", "num", "SUPPLE_CONVERT", "SUPPLE_MASK", "SUPPLE_LANE", "supple_to_bits", "supple_from_bits", "supple_wide_to_bits",
+    "SUPPLE_LANES",
+)  # fmt: skip
+_WIDE = 8  # directions side by side where poses come one by one
 _EXPORT = """#ifdef _WIN32
 #define SUPPLE_EXPORT __declspec(dllexport)
 #else
@@ -49,18 +58,32 @@ def tangent_source(structure: Structure, tangents: Tangents) -> str:
 def _source(structure: Structure, more: Sequence[Function], tangents: Mapping[str, Sparse], last: Sequence[str]) -> str:
     f = structure.functions
     matrices = matrices_of(structure)
-    bodies = [f.gaps, f.forces, f.servo, f.places, f.lengths, *(m.function for m in matrices.values())]
-    bodies += [*more, *(m.function for m in tangents.values())]
-    large = sum(x.operations for x in bodies) > _LARGE
+    bodies = [f.gaps, f.forces, f.servo, f.places, f.lengths, *more]
+    applied = [m.function for m in (*matrices.values(), *tangents.values())]
+    large = sum(x.operations for x in (*bodies, *applied)) > _LARGE
+    quickly, thoroughly = ([_QUICKLY], [_THOROUGHLY]) if large else ([], [])
     return "\n".join([
-        c_source.header(), _EXPORT, *([_QUICKLY] if large else []), *(c_source.body(x) for x in bodies),
-        *([_THOROUGHLY] if large else []), *_sizes(structure), _file("lanes"), _file("workspace"), *_tables(structure),
+        *_side_by_side([*quickly, *(c_source.body(x) for x in applied), *thoroughly]), _EXPORT,
+        *quickly, *(c_source.body(x) for x in bodies), *thoroughly,
+        *_sizes(structure), _file("lanes"), _file("workspace"), *_tables(structure),
         *(_pattern(name, m) for name, m in matrices.items()), *(_entries(name, m) for name, m in matrices.items()),
         *(_entries(name, m, tangents=True) for name, m in tangents.items()),
         *chain_tables(structure), _file("loops"),
         _way("CLOSING", structure.closing), _way("HELD", structure.held), _way("LINEAR", structure.linear),
         *(_file(name) for name in ("pencil", "lowest", "closing", "bounds", "walk", "statics", "answers")), *last,
     ])  # fmt: skip
+
+
+def _side_by_side(applied: Sequence[str]) -> list[str]:
+    """Functions that are applied to directions: poses side by side as everything else, or, where poses come one by one,
+    directions side by side. Then real.h stands twice in the text, the first time under other names."""
+    renamed = [f"#define {word} {word}_of_directions" for word in _RENAMED]
+    undone = [f"#undef {word}" for word in (*_RENAMED, *_UNDONE)]
+    return [
+        "#if SUPPLE_LANES == 1", "#define DIRECTIONS " + str(_WIDE), "#undef SUPPLE_LANES",
+        f"#define SUPPLE_LANES {_WIDE}", *renamed, "#endif", c_source.header(), *applied,
+        "#ifdef DIRECTIONS", "typedef real wide;", *undone, "#define SUPPLE_LANES 1", c_source.header(), "#endif",
+    ]  # fmt: skip
 
 
 def matrices_of(structure: Structure) -> dict[str, Sparse]:
@@ -80,6 +103,11 @@ _ENTRIES = {  # pattern -> (C function, where its entries go)
 _ARGUMENTS = {
     "q": "w->q", "p": "w->p", "lam": "w->lam", "w": "w->load", "direction": "w->direction",
     "dq": "w->dq", "dp": "w->dp", "dlam": "w->dlam",
+}  # fmt: skip
+
+
+_LENGTHS = {
+    "w->q": "N_Q", "w->p": "N_P", "w->lam": "N_C", "w->load": "N_W", "w->dq": "N_V", "w->dp": "N_P", "w->dlam": "N_C",
 }  # fmt: skip
 
 
@@ -132,13 +160,22 @@ def _entries(name: str, matrix: Sparse, *, tangents: bool = False) -> str:
     if tangents:
         function, to = function.replace("entries", "tangents"), "dA"
     arguments = ", ".join(_ARGUMENTS[key] for key in matrix.function.inputs)
+    spread = [f"    widen(w->wide_{x[3:]}, {x}, {_LENGTHS[x]});" for x in arguments.split(", ") if x != "w->direction"]
+    call = c_source.signature(matrix.function).name
     return "\n".join([
-        f"static void {function}(Work *w)", "{", f"    for (int c = 0; c < {matrix.rounds}; c++) {{",
+        f"static void {function}(Work *w)", "{", "#ifdef DIRECTIONS", *spread,
+        f"    for (int c = 0; c < {matrix.rounds}; c += DIRECTIONS) {{",
+        f"        choose(w->wide_direction, {name}_COLOUR, c);",
+        f"        {call}({arguments.replace('w->', 'w->wide_')}, w->wide_column);",
+        f"        for (int d = 0; d < DIRECTIONS && c + d < {matrix.rounds}; d++)",
+        f"            for (int k = {name}_BEGIN[c + d]; k < {name}_BEGIN[c + d + 1]; k++)",
+        f"                w->{to}[k] = w->wide_column[{name}_ROW[k]][d];", "    }",
+        "#else", f"    for (int c = 0; c < {matrix.rounds}; c++) {{",
         "        for (int j = 0; j < N_V; j++)",
         f"            w->direction[j] = fill({name}_COLOUR[j] == c);",
-        f"        {c_source.signature(matrix.function).name}({arguments}, w->column);",
+        f"        {call}({arguments}, w->column);",
         f"        for (int k = {name}_BEGIN[c]; k < {name}_BEGIN[c + 1]; k++)",
-        f"            w->{to}[k] = w->column[{name}_ROW[k]];", "    }", "}",
+        f"            w->{to}[k] = w->column[{name}_ROW[k]];", "    }", "#endif", "}",
     ])  # fmt: skip
 
 

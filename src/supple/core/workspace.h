@@ -53,6 +53,12 @@ typedef struct {
     entry rhs[MOST_ROWS], y[MOST_FREE], step[N_V + 1], sums[N_V + 1];
     /* modes */
     entry mu[MOST_FREE], x[MOST_FREE * MOST_FREE], shapes[N_V * MOST_FREE + 1], rows[(N_W + N_C) * N_V + 1];
+    /* what was known of the stiffness before it was renewed */
+    entry K_kept[MOST_K], S_kept[MOST_ROWS * MOST_FREE];
+#ifdef DIRECTIONS
+    wide wide_q[N_Q + 1], wide_p[N_P + 1], wide_lam[N_C + 1], wide_load[N_W + 1], wide_direction[N_V + 1], wide_column[N_COLUMN];
+    wide wide_dq[N_V + 1], wide_dp[N_P + 1], wide_dlam[N_C + 1];
+#endif
     Pencil pencil;
     Walk walk;
     Lowest lowest;
@@ -65,3 +71,20 @@ SUPPLE_LOCAL entry smallest_alignment(const Work *w)
         least = smaller(w->aligned[k], least);
     return least;
 }
+
+#ifdef DIRECTIONS
+/* a number of the one pose in all directions */
+SUPPLE_LOCAL void widen(wide *to, const entry *from, int n)
+{
+    for (int i = 0; i < n; i++)
+        to[i] = from[i] - (wide){0};
+}
+
+/* unit directions of the columns of one colour each, from colour c on */
+SUPPLE_LOCAL void choose(wide *direction, const short *colour, int c)
+{
+    for (int j = 0; j < N_V; j++)
+        for (int d = 0; d < DIRECTIONS; d++)
+            direction[j][d] = colour[j] == c + d;
+}
+#endif
