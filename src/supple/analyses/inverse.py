@@ -16,9 +16,12 @@ from supple.motion.written_shapers import shaped_by
 from supple.results import Simulation
 from supple.robot.written import Written, seconds
 from supple.simulation.integrate import integrate
+from supple.simulation.inversion import METHODS, inverted
 from supple.simulation.simulator import simulator
 from supple.storage import columns, save
 from supple.storage.measured import beside
+
+DOUBT = 0.05  # of the error before: more than that left is no inverse
 
 
 def inverse(
@@ -27,6 +30,9 @@ def inverse(
     *,
     duration: Written | None = None,
     quasi_static: bool = False,
+    of: str | None = None,
+    method: str = "exact",
+    lead: Written | None = None,
     shaper: str | None = None,
     tol: float | None = None,
     every: Written = "1 ms",
@@ -41,7 +47,8 @@ def inverse(
 ) -> Simulation:
     """Forces and torques that make the actuators follow a motion, as the signal `tau`, and how the bodies bend.
 
-    quasi_static: bodies bend as the loads of the moment ask, without vibrating. Other options are those of `simulate`."""
+    quasi_static: bodies bend as the loads of the moment ask, without vibrating; `of`, `method`, `lead`: what of the flexible
+    robot follows the path, see `api.Robot.inverse`. Other options are those of `simulate`."""
     if against is not None:
         rows_of(Path(against), str(against))  # what cannot be read is told before the work
     if tol is not None and not tol > 0:
@@ -55,9 +62,40 @@ def inverse(
     if shaper is not None:
         read = shaped_by(read, shaper)
     read = replace(read, controller=None, torques=None, drives=dict.fromkeys(read.drives, "prescribed"))
+    if of is not None:
+        read = _led(robot, read, of, method, between, seconds(lead, "lead"), structural)
+        end, rigid, quasi_static = None, rigid or method == "rigid", quasi_static or method == "quasi-static"
+    elif method != "exact" or lead is not None:
+        raise SuppleError("method and lead say how a point or the platform is led; name it with of")
     made = simulator(robot, read, formulation=formulation, rigid=rigid, duration=end, structural=structural)
-    method, step = ("quasi_static", between) if quasi_static else ("radau", 0.0)
-    result = integrate(made, Settings(method, tol or 0.0, step, every=between), progress=progress, accept=accept)
+    how, step = ("quasi_static", between) if quasi_static else ("radau", 0.0)
+    result = integrate(made, Settings(how, tol or 0.0, step, every=between), progress=progress, accept=accept)
     if output is not None:
         save(result, Path(output))
     return result if against is None else beside(result, read_measured(Path(against), columns(result)))
+
+
+def _led(
+    robot: Machine, motion: Motion, of: str, method: str, every: float, lead: float | None, structural: str
+) -> Motion:  # fmt: skip
+    """The motion whose actuators lead `of` along its path, with words for how well that is done."""
+    if method not in METHODS:
+        raise SuppleError(f"there is no method {method!r} to lead {of}; choose one of {', '.join(METHODS)}")
+    if not every > 0:
+        raise SuppleError(f"every: the path of {of} is followed at samples; give the time between them, such as 1 ms")
+    found = inverted(robot, motion, of, method=method, every=every, lead=lead, structural=structural)
+    if method == "rigid":
+        return found.motion
+    if method == "quasi-static":
+        said = (
+            f"the actuators make up for up to {found.first_error:.2g} m or rad by which {of} bends aside without vibrating"
+        )
+        return replace(found.motion, notices=(*found.motion.notices, said))
+    said = (
+        f"{of} follows its path within {found.error:.2g} m or rad ({found.first_error:.2g} with the rigid robot's actuators)"
+    )
+    if found.lead > 0:
+        said += f", {found.lead:g} s later: the actuators move before it"
+    if found.error > DOUBT * found.first_error:
+        said += "; corrections did not converge: give more samples (every) or a smoother path"
+    return replace(found.motion, notices=(*found.motion.notices, said))

@@ -20,7 +20,7 @@ from supple.cli.motions import (
     show,
     writable,
 )
-from supple.cli.options import formulation_option, json_option, set_option, structural_option
+from supple.cli.options import checked_seconds, formulation_option, json_option, set_option, structural_option
 
 
 @click.command()
@@ -28,6 +28,13 @@ from supple.cli.options import formulation_option, json_option, set_option, stru
 @motion_option
 @duration_option
 @click.option("--quasi-static", is_flag=True, help="Bodies bend as the loads of the moment ask, without vibrating.")
+@click.option("--of", metavar="POINT|platform", help="This point, or the platform, of the flexible robot goes where the path "
+              "leads it on the rigid one.")  # fmt: skip
+@click.option("--method", type=click.Choice(["exact", "quasi-static", "rigid"]), default="exact", show_default=True,
+              help="With --of: exact (the actuators move before it where they must), bodies that bend without vibrating, or "
+              "the rigid robot's forces.")  # fmt: skip
+@click.option("--lead", callback=checked_seconds, metavar="TIME",
+              help="With --of: time before and after the motion (default: three periods of the slowest vibration).")  # fmt: skip
 @click.option(
     "--tol",
     type=float,
@@ -47,7 +54,8 @@ from supple.cli.options import formulation_option, json_option, set_option, stru
 @plot_option
 @json_option
 def inverse(
-    robot: str, motion: str | None, duration: float | None, quasi_static: bool, shaper: str | None, tol: float | None,
+    robot: str, motion: str | None, duration: float | None, quasi_static: bool, of: str | None, method: str,
+    lead: float | None, shaper: str | None, tol: float | None,
     every: float, rigid: bool, formulation: str, structural: str, settings: dict[str, str],
     filter: float | None, against: Path | None, accept: bool,
     output: Path | None, plot: Path | None, as_json: bool,
@@ -58,8 +66,8 @@ def inverse(
     writable(output, plot)
     with bar(f"{robot} {motion or ''}") as report:
         result = Robot(robot, settings).inverse(
-            motion, duration=duration, quasi_static=quasi_static, shaper=shaper, tol=tol, every=every, rigid=rigid,
-            formulation=formulation, structural=structural, filter=filter, against=against, accept=accept,
+            motion, duration=duration, quasi_static=quasi_static, of=of, method=method, lead=lead, shaper=shaper,
+            tol=tol, every=every, rigid=rigid, formulation=formulation, structural=structural, filter=filter, against=against, accept=accept,
             output=output, progress=report,
         )  # fmt: skip
     show(result, output, plot, as_json)
