@@ -26,6 +26,7 @@ from supple.checkpoints import Checkpoints
 from supple.delivery import scratch, store, written_whole
 from supple.errors import Makeshift, SuppleError
 from supple.expr.function import Function, function, symbols
+from supple.remembered import kept_file
 from supple.storage import write_netcdf
 
 posix = pytest.mark.skipif(os.name == "nt", reason="POSIX files")
@@ -236,9 +237,7 @@ def test_a_planted_library_does_not_run(cache: Path) -> None:
     assert not [p for p in cache.glob("*.so") if p.read_bytes() == b"planted"]
     other = f"{'f' * 32}-{path.name.split('-')[1]}"
     (cache / other).write_bytes(good)
-    from supple.backends.compiler import _cached
-
-    assert _cached(cache, "f" * 32) is None and not (cache / other).exists()
+    assert kept_file("f" * 32, ".so") is None and not (cache / other).exists()
 
 
 @posix

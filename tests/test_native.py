@@ -31,6 +31,7 @@ from supple.delivery import scratch
 from supple.errors import BackendError, SuppleError
 from supple.expr.function import Function, function, symbols
 from supple.expr.node import ARITHMETIC, BUILD, FUNCTIONS, Expr, cos, mul, named, neg, sign, sin, sqrt
+from supple.remembered import file_name
 
 needs_compiler = pytest.mark.skipif(compiler.find_compiler() is None, reason="no C compiler")
 OPERATIONS = (*ARITHMETIC, *FUNCTIONS)
@@ -455,7 +456,7 @@ def test_processes_may_compile_the_same_at_once(own_cache: Path) -> None:
     assert [p.communicate(timeout=PATIENCE)[0].strip() for p in running] == ["21.0"] * 4
     assert not list(own_cache.glob(".supple-*"))
     for path in own_cache.glob("*.so"):
-        assert path.name == compiler._file_name(own_cache, path.name.split("-")[0], path.read_bytes())
+        assert path.name == file_name(own_cache, path.name.split("-")[0], ".so", path.read_bytes())
 
 
 @needs_compiler

@@ -16,8 +16,9 @@ from typing import Any, Self, TypeVar
 from supple.errors import RobotFileError, SuppleError
 from supple.expr.function import Array, parameters
 from supple.formulations import registry
-from supple.formulations.record import Equations, Unsupported
+from supple.formulations.record import Equations, Underived, Unsupported
 from supple.formulations.registry import USUAL as USUAL  # for those that know the Machine only
+from supple.model.memory import memory_of
 from supple.model.model import Model
 from supple.model.posture import posture
 from supple.motion.description import Motion
@@ -140,7 +141,19 @@ class Machine:
     def model(self, formulation: str = USUAL, *, rigid: bool = False) -> Model:
         """The equations evaluated with numbers, those of kept parameters included."""
         plain = self.keeping(()) if self.keep else self
-        return self._once(("model", formulation, rigid), lambda: Model(plain.equations(formulation, rigid=rigid)))
+        return self._once(("model", formulation, rigid), lambda: plain._model(formulation, rigid))
+
+    def _model(self, formulation: str, rigid: bool) -> Model:
+        """Equations that were derived before are not derived again before somebody asks for what is not remembered."""
+        mechanism = self.mechanism(rigid=rigid)
+        memory = memory_of(mechanism, formulation)
+        if memory.known:
+            couple = registry.formulation(formulation).couple
+            later = Underived(formulation, mechanism, couple, lambda: self.equations(formulation, rigid=rigid))
+            return Model(later, memory)
+        made = Model(self.equations(formulation, rigid=rigid), memory)
+        memory.note()
+        return made
 
     def kept(self, formulation: str = USUAL, *, rigid: bool = False) -> Kept | None:
         """The equations with the symbols of kept parameters in them; None if there are none."""

@@ -28,7 +28,8 @@ from pathlib import Path
 
 from supple.delivery import scratch
 from supple.errors import BackendError
-from supple.private import keyed, not_private, private_folders, signature
+from supple.private import keyed, private_folders
+from supple.remembered import keep_file, kept_file
 
 FLAGS = ("-std=c99", "-O2", "-ffp-contract=off", "-fno-math-errno", "-fno-trapping-math")
 _LIBRARY = ("-shared", "-fvisibility=hidden") + (() if os.name == "nt" else ("-fPIC",))
@@ -75,9 +76,8 @@ def shared_library(source: str, flags: tuple[str, ...] = (), compiler: Command |
     options = (*FLAGS, *tuning, *_LIBRARY, *flags)
     key = _digest("\0".join([source, *options, identity]).encode())
     try:
-        folders = private_folders()
-        found = next((path for folder in folders if (path := _cached(folder, key)) is not None), None)
-        return found or _build(compiler, options, source, folders[-1], key)
+        folder = private_folders()[-1]
+        return kept_file(key, _SUFFIX) or _build(compiler, options, source, folder, key)
     except OSError as problem:
         reason = problem.strerror or problem
         raise BackendError(f"compiled code cannot be kept: {reason}; set SUPPLE_CACHE to a folder with room") from problem
@@ -113,21 +113,6 @@ def _digest(data: bytes) -> str:
     return hashlib.sha256(data).hexdigest()[:32]
 
 
-def _cached(folder: Path, key: str) -> Path | None:
-    """The library of that key, if there is one that was made here and is whole; others are removed."""
-    for path in sorted(folder.glob(f"{key}-*{_SUFFIX}")):
-        with contextlib.suppress(OSError):
-            if not_private(path) is None and path.name == _file_name(folder, key, path.read_bytes()):
-                return path
-            path.unlink()
-    return None
-
-
-def _file_name(folder: Path, key: str, content: bytes) -> str | None:
-    signed = signature(folder, key.encode(), content)
-    return None if signed is None else f"{key}-{signed[:32]}{_SUFFIX}"
-
-
 def _build(compiler: Command, options: Command, source: str, folder: Path, key: str) -> Path:
     with scratch(keyed(folder)) as build:
         text, made = build / "model.c", build / f"model{_SUFFIX}"
@@ -136,9 +121,7 @@ def _build(compiler: Command, options: Command, source: str, folder: Path, key: 
         if not made.is_file():
             raise BackendError(f"the C compiler {shlex.join(compiler)} ended well but wrote no library")
         made.chmod(0o700)
-        final = folder / str(_file_name(folder, key, made.read_bytes()))
-        os.replace(made, final)
-        return final
+        return keep_file(folder, key, _SUFFIX, made)
 
 
 @cache

@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from supple.expr.function import Array, Function
-from supple.expr.node import Expr, Scalar
+from supple.expr.stored import OPERATIONS, Shapes, Stored, stored
 
 _TABLE_ELEMENTS = 4_000_000  # floats in one working table: bigger batches go through in slices
 
@@ -22,6 +22,8 @@ _NUMPY: dict[str, Any] = {
     "add": np.add, "sub": np.subtract, "mul": np.multiply, "div": np.true_divide,
     "neg": np.negative, "sin": np.sin, "cos": np.cos, "sqrt": np.sqrt, "sign": np.sign,
 }  # fmt: skip
+
+_TWO = ("add", "sub", "mul", "div")
 
 Rows = npt.NDArray[np.intp]
 
@@ -46,66 +48,59 @@ class Schedule:
     outputs: tuple[tuple[str, tuple[int, ...], Rows], ...]
 
 
-def schedule(f: Function) -> Schedule:
+def schedule(f: Stored) -> Schedule:
     """The order of evaluation of f, widest steps possible."""
-    row: dict[Expr, int] = {}
-    used = {n for n in f.nodes if n.op == "symbol"}
-    inputs = []
-    for name, array in f.inputs.items():
-        flat = [i for i, x in enumerate(array.ravel()) if x in used]
-        start = len(row)
-        for i in flat:
-            row[array.ravel()[i]] = len(row)
-        inputs.append((name, _rows(flat), np.arange(start, len(row), dtype=np.intp)))
-    constants = {x: len(row) + k for k, x in enumerate(_constants(f))}
-
-    def rows(operands: Iterable[Scalar]) -> Rows:
-        return _rows(row[x] if isinstance(x, Expr) else constants[x] for x in operands)
-
-    next_row = len(row) + len(constants)
+    fixed = f.given + len(f.constants)
+    depth = _depths(f, fixed)
+    order = np.lexsort((f.code, depth[fixed:]))  # rows of operations: the shallow ones first, then by kind
+    row = np.arange(fixed + len(f.code))
+    row[fixed + order] = np.arange(fixed, fixed + len(f.code))
+    keys = np.stack([depth[fixed:], f.code])[:, order]
+    edges = np.flatnonzero((keys[:, 1:] != keys[:, :-1]).any(axis=0)) + 1
     steps = []
-    for op, nodes in _groups(f):
-        row.update((node, next_row + k) for k, node in enumerate(nodes))
-        first, *second = (rows(n.args[i] for n in nodes) for i in range(len(nodes[0].args)))
-        steps.append(TableStep(op, next_row, next_row + len(nodes), first, second[0] if second else None))
-        next_row += len(nodes)
-    outputs = tuple((name, array.shape, rows(array.ravel())) for name, array in f.outputs.items())
-    fixed = (_rows(constants.values()), np.array([float(c) for c in constants]))
-    return Schedule(next_row, tuple(inputs), fixed, tuple(steps), outputs)
+    for group in np.split(order, edges):
+        if len(group):
+            op, start = OPERATIONS[f.code[group[0]]], int(row[fixed + group[0]])
+            second = row[f.second[group]] if op in _TWO else None
+            steps.append(TableStep(op, start, start + len(group), row[f.first[group]], second))
+    inputs = tuple((name, _rows(range(s.stop - s.start)), _rows(range(s.start, s.stop))) for name, s in f.places.items())
+    ends = np.cumsum([0, *(int(np.prod(shape, dtype=int)) for shape in f.outputs.values())])
+    outputs = tuple(
+        (name, shape, row[f.results[a:b]]) for (name, shape), a, b in zip(f.outputs.items(), ends, ends[1:], strict=False)
+    )
+    constants = np.arange(f.given, fixed), f.constants
+    return Schedule(len(row), inputs, constants, tuple(steps), outputs)
+
+
+def _depths(f: Stored, fixed: int) -> Rows:
+    """How many operations lie above each other under every value."""
+    depth = [0] * fixed
+    for a, b in zip(f.first.tolist(), f.second.tolist(), strict=True):
+        depth.append(1 + max(depth[a], depth[b]))
+    return np.array(depth, dtype=np.intp)
 
 
 def _rows(numbers: Iterable[int]) -> Rows:
     return np.array(list(numbers), dtype=np.intp)
 
 
-def _constants(f: Function) -> list[Any]:
-    """The numbers among operands and outputs, each once."""
-    operands = [a for n in f.nodes if n.op != "symbol" for a in n.args]
-    return list(dict.fromkeys(x for x in [*operands, *f.output_scalars()] if not isinstance(x, Expr)))
-
-
-def _groups(f: Function) -> list[tuple[str, list[Expr]]]:
-    """Operations of the same kind and depth, the shallow ones first."""
-    level: dict[Expr, int] = {}
-    groups: dict[tuple[int, str], list[Expr]] = {}
-    for node in f.nodes:
-        if node.op != "symbol":
-            depth = 1 + max((level.get(a, 0) for a in node.args if isinstance(a, Expr)), default=0)
-            level[node] = depth
-            groups.setdefault((depth, node.op), []).append(node)
-    return [(op, nodes) for (_, op), nodes in sorted(groups.items(), key=lambda item: item[0][0])]
-
-
 @dataclass(frozen=True)
 class Interpreted:
     """A callable Function: arrays with leading batch axes in, arrays with the same batch axes out."""
 
-    function: Function
+    stored: Stored
     plan: Schedule
+    function: Function | None = None  # that it was made of, if it was at hand
+
+    @property
+    def inputs(self) -> Shapes:
+        """Shapes of the inputs by name."""
+        return self.stored.inputs
 
     def __call__(self, **inputs: Any) -> dict[str, Array]:
-        given, batch = _broadcast(self.function, inputs)
+        tables, batch = broadcast(self.stored, inputs)
         count = int(np.prod(batch)) if batch else 1
+        given = {name: np.broadcast_to(a, (count, a.shape[-1])) for name, a in tables.items()}
         kind = np.result_type(np.float64, *(a.dtype for a in given.values()))
         outputs = {name: np.empty((count, rows.size), dtype=kind) for name, _, rows in self.plan.outputs}
         width = max(1, _TABLE_ELEMENTS // max(1, self.plan.rows))
@@ -129,26 +124,32 @@ class Interpreted:
             outputs[name][part] = table[rows].T
 
 
-def _broadcast(f: Function, inputs: dict[str, Any]) -> tuple[dict[str, Array], tuple[int, ...]]:
-    """Inputs as (states, elements) tables, and their common leading batch shape."""
+def broadcast(f: Stored, inputs: dict[str, Any]) -> tuple[dict[str, Array], tuple[int, ...]]:
+    """Inputs as (states, elements) tables, those of one state with a single row, and their common leading batch shape."""
     unknown = set(inputs) - set(f.inputs)
     missing = set(f.inputs) - set(inputs)
     if unknown or missing:
         raise TypeError(f"{f.name}: missing inputs {sorted(missing)}, unknown inputs {sorted(unknown)}")
     arrays = {}
-    for name, symbols in f.inputs.items():
+    for name, shape in f.inputs.items():
         array = np.asarray(inputs[name])
         if array.dtype.kind not in "fc":
             array = array.astype(np.float64)
-        own = array.shape[array.ndim - symbols.ndim :] if symbols.ndim else ()
-        if own != symbols.shape:
-            raise ValueError(f"{f.name}: input {name} has shape {array.shape}, expected (..., {symbols.shape})")
-        arrays[name] = array.reshape(*array.shape[: array.ndim - symbols.ndim], symbols.size)
+        lead = array.ndim - len(shape)
+        if lead < 0 or array.shape[lead:] != shape:
+            raise ValueError(f"{f.name}: input {name} has shape {array.shape}, expected (..., {shape})")
+        arrays[name] = array.reshape(*array.shape[:lead], int(np.prod(shape, dtype=int)))
     batch = np.broadcast_shapes(*(a.shape[:-1] for a in arrays.values())) if arrays else ()
     count = int(np.prod(batch)) if batch else 1
-    return {name: np.broadcast_to(a, (*batch, a.shape[-1])).reshape(count, a.shape[-1]) for name, a in arrays.items()}, batch
+    tables = {}
+    for name, a in arrays.items():
+        if any(n != 1 for n in a.shape[:-1]):
+            a = np.broadcast_to(a, (*batch, a.shape[-1])).reshape(count, a.shape[-1])
+        tables[name] = a.reshape(-1, a.shape[-1]) if a.shape[-1] else np.empty((1, 0))
+    return tables, batch
 
 
 def interpret(f: Function) -> Interpreted:
     """f, ready to be called on arrays."""
-    return Interpreted(f, schedule(f))
+    made = stored(f)
+    return Interpreted(made, schedule(made), f)

@@ -39,6 +39,16 @@ class Equations:
     coupling: str = "projection"  # how the loops are solved: a name in COUPLINGS
 
 
+@dataclass(frozen=True)
+class Underived:
+    """Equations that need not be derived while everything asked of them is remembered."""
+
+    formulation: str
+    mechanism: Mechanism
+    coupling: str
+    derive: Callable[[], Equations]
+
+
 DENSE = 120  # coordinates that models with dense matrices in them take
 GAIN = 100.0  # 1/s, of Baumgarte's feedback of gaps
 Derive = Callable[[Mechanism], Equations]

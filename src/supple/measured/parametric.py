@@ -105,7 +105,7 @@ class ParametricModel(Model):
             still = [given.pop(key, 0.0) for key in ("v", "a", "g")]
             assert not np.any(still[0]) and not np.any(still[1])
             name += _LOADED if "w" in given else ""
-        inputs = self.function(name).function.inputs
+        inputs = self.function(name).inputs
         if "p" in inputs:
             given.setdefault("p", self.p)
         if "lam" not in inputs:
@@ -150,7 +150,7 @@ class Shifted:
 
     def call(self, name: str, **given: Any) -> dict[str, Array]:
         """Derivatives of a Function's outputs."""
-        inputs = self.model.function(name).function.inputs
+        inputs = self.model.function(name).inputs
         more: dict[str, Any] = {"p": self.p} if "p" in inputs else {}
         found = self.model.call(name, q=self.q, **more, **given)
         return {key: np.imag(value) / STEP for key, value in found.items()}

@@ -207,7 +207,7 @@ class _AtShifted:
         return self.model.index(name)
 
     def call(self, name: str, **given: Any) -> dict[str, Array]:
-        inputs = self.model.function(name).function.inputs
+        inputs = self.model.function(name).inputs
         return self.model.call(name, **given, **({"p": self.shifted.p} if "p" in inputs else {}))
 
 

@@ -13,8 +13,7 @@ from math import ceil
 
 import numpy as np
 
-from supple.backends.interpreter import interpret
-from supple.expr.function import function
+from supple.expr.function import Function, function
 from supple.formulations.tree.kinematics import Kinematics, state
 from supple.model.algebra import Array
 from supple.model.model import Model
@@ -150,11 +149,16 @@ def _spins(model: Model, frames: list[int], q: Array, v: Array) -> dict[int, flo
     wanted = [j for j in frames if not _second_order(model, j)]
     if not wanted:
         return {}
-    kin = Kinematics(model.mechanism, state(model.mechanism))
-    s = kin.state
-    f = interpret(function("spins", {"q": s.q, "v": s.v}, {"w": np.array([kin.motions[j].omega for j in wanted])}))
+    f = model.own("spins", lambda: _turning(model, wanted))
     w = np.asarray(f(q=q.reshape(-1, q.shape[-1]), v=v.reshape(-1, v.shape[-1]))["w"]).reshape(-1, len(wanted), 3)
     return dict(zip(wanted, np.nanmax(np.linalg.norm(w, axis=-1), axis=0), strict=True))
+
+
+def _turning(model: Model, frames: list[int]) -> Function:
+    """Angular velocities of frames."""
+    kin = Kinematics(model.mechanism, state(model.mechanism))
+    s = kin.state
+    return function("spins", {"q": s.q, "v": s.v}, {"w": np.array([kin.motions[j].omega for j in frames])})
 
 
 def _second_order(model: Model, frame: int) -> bool:

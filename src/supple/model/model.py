@@ -7,7 +7,7 @@ are not unique but whose motion is.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass
 from functools import cached_property
@@ -16,12 +16,15 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from supple.backends.interpreter import Interpreted, interpret
+from supple.backends.interpreter import Interpreted
+from supple.backends.tape import Tape
 from supple.errors import SuppleError
-from supple.formulations.record import Equations
+from supple.expr.function import Function
+from supple.formulations.record import Equations, Underived
 from supple.formulations.tree.chains import chains
 from supple.model.algebra import Array, least_squares, null_space, one_thread
 from supple.model.couplings import COUPLINGS, massless
+from supple.model.memory import Memory
 from supple.model.tree_state import TreeEquations
 from supple.model.turning import turned
 from supple.robot.bodies.record import bent, strain_gradient
@@ -40,8 +43,9 @@ class Solution:
 class Model:
     """A robot's dynamics. Positions q hold quaternions for spherical joints; velocities and accelerations do not."""
 
-    def __init__(self, equations: Equations) -> None:
-        self.equations = equations
+    def __init__(self, equations: Equations | Underived, memory: Memory | None = None) -> None:
+        self._given = equations
+        self.memory = memory or Memory()
         self.mechanism: Mechanism = equations.mechanism
         self.gravity = np.array([float(x) for x in self.mechanism.gravity])
         self.viscous: Array | None = None  # further damping of the elastic coordinates, in all coordinates of v
@@ -64,24 +68,31 @@ class Model:
     def index(self, name: str) -> int:
         return self.names.index(name)
 
-    # Functions, compiled when first used ----------------------------------------------------------------------------
+    # Functions, loaded when first used ------------------------------------------------------------------------------
+
+    @property
+    def formulation(self) -> str:
+        return self._given.formulation
 
     @cached_property
-    def _loaded(self) -> dict[str, Interpreted]:
-        return {}
+    def equations(self) -> Equations:
+        """The equations of motion; derived now if they were remembered only."""
+        return self._given.derive() if isinstance(self._given, Underived) else self._given
 
-    def function(self, name: str) -> Interpreted:
+    def function(self, name: str) -> Tape | Interpreted:
         """One Function of the equations, ready to be called."""
-        if name not in self._loaded:
-            self._loaded[name] = interpret(getattr(self.equations, name))
-        return self._loaded[name]
+        return self.memory.tape(name, lambda: getattr(self.equations, name))
+
+    def own(self, name: str, make: Callable[[], Function]) -> Tape:
+        """A further Function of this robot, ready to be called; `name` says what it is."""
+        return self.memory.tape(name, make)
 
     def call(self, name: str, **given: Any) -> dict[str, Array]:
         """A Function called with zeros for what is not given (gravity is the robot's own)."""
         f = self.function(name)
         inputs = {
-            key: given.pop(key) if key in given else self.gravity if key == "g" else np.zeros(symbols.shape)
-            for key, symbols in f.function.inputs.items()
+            key: given.pop(key) if key in given else self.gravity if key == "g" else np.zeros(shape)
+            for key, shape in f.inputs.items()
         }
         if given:
             raise TypeError(f"{name} has no inputs {sorted(given)}")
@@ -202,7 +213,7 @@ class Model:
         """a of M a + c = applied + A^T lam with A a = wanted, and lam of least norm."""
         kinds = [x.kind for x in self.mechanism.coordinates]
         tree = TreeEquations(self.mass(q), c, A, wanted, applied, self.names, kinds, self._chains)
-        return COUPLINGS[self.equations.coupling](tree)
+        return COUPLINGS[self._given.coupling](tree)
 
     @cached_property
     def _chains(self) -> list[npt.NDArray[np.int_]]:

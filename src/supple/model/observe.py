@@ -6,8 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from supple.backends.interpreter import interpret
-from supple.expr.function import function
+from supple.expr.function import Function, function
 from supple.formulations import registry
 from supple.formulations.tree.kinematics import Kinematics, state
 from supple.model.algebra import Array, one_thread
@@ -33,7 +32,7 @@ def seen(model: Model, q: Array, v: Array, a: Array) -> dict[str, Array]:
         found["point_acceleration_own"] = np.einsum("...ji,...j->...i", moved["rotation"], moved["acceleration"])
         if still is not None:
             found["point_deformation"] = moved["position"] - points(model, still, 0 * v, 0 * a)["position"]
-    finite = not registry.formulation(model.equations.formulation).linear_places
+    finite = not registry.formulation(model.formulation).linear_places
     if still is not None and mechanism.closures and finite:
         places = positions_of(model, q)
         found["attachment_position"] = places
@@ -225,10 +224,13 @@ def _turned(p: Array, step: Array) -> Array:
 
 def positions_of(model: Model, q: Array) -> Array:
     """Positions (samples, attachments, 3) of the attachments."""
+    return in_blocks(model.own("attachments", lambda: _attachments(model)), q=q)["position"]
+
+
+def _attachments(model: Model) -> Function:
     kin = Kinematics(model.mechanism, state(model.mechanism))
     made = [kin.pose(anchor)[1] for anchor in attachments(model).values()]
-    f = interpret(function("attachments", {"q": kin.state.q}, {"position": made}))
-    return in_blocks(f, q=q)["position"]
+    return function("attachments", {"q": kin.state.q}, {"position": made})
 
 
 def in_blocks(evaluate: Any, **inputs: Array) -> dict[str, Array]:

@@ -241,8 +241,8 @@ def _structural(
         return model, runs, None
     if wanted == "none":
         return model, runs, "left out"
-    if registry.formulation(model.equations.formulation).in_time == "closed forms only":
-        return model, runs, f"left out: {model.equations.formulation} has no place for damping between bodies"
+    if registry.formulation(model.formulation).in_time == "closed forms only":
+        return model, runs, f"left out: {model.formulation} has no place for damping between bodies"
     held = motion.driven("prescribed", "controlled")
     found = viscous_equivalent(runs[0].model, runs[0].q, held)
     if found is None:

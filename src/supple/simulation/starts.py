@@ -54,13 +54,13 @@ def started(
     names = [k for k in vary if k in robot.description.parameters]
     states = [k for k in vary if k not in names]
     _check_starts(model, begin.path, states)
-    kept = _kept(robot, names, model.equations.formulation, rigid) if names else None
+    kept = _kept(robot, names, model.formulation, rigid) if names else None
     if names and begin.motion.space != "joints" and begin.path is not None:
         _check_path(robot, begin.motion, begin.path, {n: float(vary[n][-1]) for n in names})
     runs = []
     for k in range(count):
         own = {n: float(vary[n][k]) for n in names}
-        its = robot.changed(own).model(model.equations.formulation, rigid=rigid) if names else model
+        its = robot.changed(own).model(model.formulation, rigid=rigid) if names else model
         pose = {**begin.pose, **{n: float(vary[n][k]) for n in states}}
         q = _start_posture(its, begin.motion, pose, begin.how)
         runs.append(Run(its, tuple(own.values()), q, _start_rates(its, begin.motion, begin.path, q)))

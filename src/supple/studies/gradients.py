@@ -101,7 +101,7 @@ class _Tangent:
 
     def _applied(self, f: Interpreted, q: Any, p: Any, lam: Any, direction: Array) -> Any:
         known = {"q": q, "p": p, "lam": lam, "w": self.w, "direction": direction}
-        return f(**{k: x for k, x in known.items() if k in f.function.inputs})["column"]
+        return f(**{k: x for k, x in known.items() if k in f.inputs})["column"]
 
     def _change(self, f: Interpreted, direction: Array) -> Array:
         """(parameters, rows) derivatives of a matrix times a direction, along the path of equilibria."""
@@ -146,7 +146,7 @@ class _Tangent:
         dq, dlam = np.zeros((len(self.directions), s.nv)), np.zeros((len(self.directions), len(lam)))
         dq[:, list(s.active)] = self.straight[:, list(s.active)]
         known = {"q": q, "p": self.p, "lam": lam, "w": self.w}
-        inputs = self.of.forces.function.inputs
+        inputs = self.of.forces.inputs
         df = _imaginary(self.of.forces(**{k: x for k, x in known.items() if k in inputs})["f"], len(dq))
         n, r = len(moving), len(rows)
         A = np.zeros((n + r, n + r))

@@ -1,0 +1,56 @@
+"""Functions of a mechanism as tapes, by their names: remembered, or made and then remembered."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from supple.backends.tape import Tape
+from supple.expr.function import Function
+from supple.expr.stored import Stored, stored
+from supple.formulations import registry
+from supple.remembered import key_of, recalled, remember
+from supple.robot.fingerprint import fingerprint
+from supple.robot.mechanism import Mechanism
+
+
+@dataclass(frozen=True)
+class Memory:
+    """Where the Functions of one mechanism in one formulation are kept. Without a question nothing is."""
+
+    question: tuple[str, ...] = ()
+    loaded: dict[str, Tape] = field(default_factory=dict, compare=False)
+
+    @property
+    def known(self) -> bool:
+        """Whether these equations were derived before, so that they can be."""
+        return bool(self.question) and recalled(key_of("derived", *self.question)) is not None
+
+    def note(self) -> None:
+        """Remember that these equations can be derived."""
+        if self.question:
+            remember(key_of("derived", *self.question), {})
+
+    def tape(self, name: str, make: Callable[[], Function]) -> Tape:
+        """The Function of that name, which is always the same for a mechanism and a formulation."""
+        if name not in self.loaded:
+            self.loaded[name] = Tape(self._stored(name, make))
+        return self.loaded[name]
+
+    def _stored(self, name: str, make: Callable[[], Function]) -> Stored:
+        if not self.question:
+            return stored(make())
+        key = key_of("function", name, *self.question)
+        answer = recalled(key)
+        found = None if answer is None else Stored.of(answer.words, answer.arrays)
+        if found is None:
+            found = stored(make())
+            remember(key, found.words(), found.arrays())
+        return found
+
+
+def memory_of(mechanism: Mechanism, formulation: str) -> Memory:
+    """The Memory of a mechanism; an empty one if it has symbols in it or the formulation is not of this house."""
+    digits = fingerprint(mechanism)
+    own = registry.formulation(formulation).derive.__module__.startswith("supple.")
+    return Memory((formulation, digits)) if digits is not None and own else Memory()
