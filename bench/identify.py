@@ -68,7 +68,7 @@ def drawn(parts: list[tuple[np.ndarray, np.ndarray]], rng: np.random.Generator) 
 def coverage() -> None:
     for name, file, entries in (
         (str(EXAMPLES / "comb.yaml"), "comb_test.yaml", ["k", "hand", "eta"]),
-        ("surgiscope", "surgiscope_impact.yaml", SURGISCOPE),
+        ("surgiscope", "../../src/supple/papers/surgiscope/surgiscope_impact.yaml", SURGISCOPE),
     ):
         robot, groups, _ = free_robot(Machine.read(name), entries)
         test = read_test(EXAMPLES / file, robot.description, robot.mechanism())

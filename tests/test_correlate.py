@@ -161,7 +161,7 @@ def test_bad_data_are_refused_in_a_line(how: str, said: str, measured: Path, tmp
 
 def test_table_four_of_the_surgiscope() -> None:
     """Ten measured frequencies (Rognant et al. 2010, table IV), closer than the paper's own model (2.7 %), one of a pair."""
-    examples = Path(__file__).parents[1] / "docs" / "examples"
+    examples = Path(__file__).parents[1] / "src" / "supple" / "papers" / "surgiscope"
     found = Robot(examples / "surgiscope_table4.yaml").correlate(examples / "surgiscope_table4_test.yaml")
     assert found.rms_error < 0.015
     assert [len(group) for _, group in found.poses[0].pairs] == [2, 1, 2, 1, 2]

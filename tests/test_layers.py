@@ -54,7 +54,14 @@ ROOMS = {
         "shown",
     },
     "tour": {"errors", "delivery", "results", "backends", "machine", "views", "api"},
-    "cli": {"errors", "results", "robot", "formulations", "backends", "machine", "checkpoints", "views", "api", "tour"},
+    "papers": {
+        "errors", "results", "expr", "robot", "motion", "formulations", "backends", "model", "models", "machine",
+        "measurements", "views", "api",
+    },
+    "cli": {
+        "errors", "results", "delivery", "robot", "formulations", "backends", "machine", "checkpoints", "views", "api",
+        "tour", "papers",
+    },
     "__main__": {"cli"},
 }  # fmt: skip
 # files of formulations/ are its methods, but for these, which every room of it may use; its folders are rooms

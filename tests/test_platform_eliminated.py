@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import sys
 from functools import cache
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -191,13 +189,12 @@ def test_the_first_pose_is_that_of_table_4() -> None:
 
 def test_a_platform_led_by_the_inverse_model_has_the_accelerations_of_its_path() -> None:
     """Figure 5 of the paper: direct less wanted acceleration is rounding, and the pose stays on the path to the tolerance of
-    the integrator (1e-9); the path is the one of bench/flexible_platform_figures.py."""
-    sys.path.insert(0, str(Path(__file__).parents[1] / "bench"))
-    from flexible_platform_figures import simulate
+    the integrator (1e-9); the loop is that of `supple paper long2014`."""
+    from supple.papers.platform_loop import led
 
     path = Machine.read(locate("gough_stewart_plate")).motion("poses").path
     assert path is not None
-    record = simulate(robot("gough_stewart_plate"), path.cut(0.45, 0.65), samples=41)
+    record = led(robot("gough_stewart_plate"), path.cut(0.45, 0.65), samples=41)
     assert np.abs(record.acceleration).max() > 0.5
     assert np.abs(record.error).max() < 1e-12
     assert np.abs(record.pose_error).max() < 1e-8

@@ -24,6 +24,7 @@ from supple.formulations.record import DENSE, Equations, Formulation
 from supple.formulations.rigid_links.equations import link_equations, shortening_energy, shortening_weight
 from supple.formulations.rigid_links.link_system import LinkMotion, LinkSystem
 from supple.formulations.rigid_links.moments import Moments, contract, moments
+from supple.formulations.rigid_links.named_matrices import named_matrices
 from supple.formulations.tree.kinematics import State, state
 from supple.formulations.tree.lagrangian import lagrange_terms
 from supple.formulations.tree.models import equation_models
@@ -139,7 +140,7 @@ FORMULATION = Formulation(
     derive=erls_compatible,
     couple="projection",
     expected="order 1",
-    models=saddle_models(erls_compatible) | equation_models(erls_compatible),
+    models=saddle_models(erls_compatible) | equation_models(erls_compatible) | {"named_matrices": named_matrices},
     largest=DENSE,
     linear_places=True,
 )

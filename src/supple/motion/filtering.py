@@ -86,7 +86,7 @@ def even_samples(times: Array, values: Array) -> tuple[Array, Array]:
 
 def noisy(table: Table, names: list[str]) -> list[str]:
     """Columns whose accelerations are noise rather than motion."""
-    if len(table.times) < 4 * _FEWEST:
+    if not names or len(table.times) < 4 * _FEWEST:
         return []
     step = np.diff(table.times)[:, None]
     rates = np.diff(table.columns(names), axis=0) / step

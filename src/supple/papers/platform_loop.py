@@ -1,26 +1,20 @@
-"""Figures 4 to 7 of Long, Khalil & Martinet (2014): a flexible plate on six legs led along a path by its inverse model.
+"""The loop of figure 3 of Long, Khalil & Martinet (2014): a flexible platform led along a path by its inverse model.
 
 The inverse model gives the forces of the actuators for the accelerations that the path wants of the platform at the present
-state; the direct model gives the accelerations under these forces, which are integrated (fig. 3 of the paper). The path is
-the motion `poses` of the gallery's gough_stewart_plate: quintic moves, since the paper does not give its own.
-
-    python bench/flexible_platform_figures.py FOLDER
+state; the direct model gives the accelerations under these forces, which are integrated.
 """
 
 from __future__ import annotations
 
-import sys
 from dataclasses import dataclass
-from pathlib import Path
 
-import matplotlib
 import numpy as np
 from numpy.typing import NDArray
 from scipy.integrate import solve_ivp
 
 from supple.backends.native import load as compiled
+from supple.errors import SuppleError
 from supple.formulations.platform_eliminated import deformation_model, platform_forward_model, platform_inverse_model
-from supple.machine import Machine, locate
 from supple.model.closing import close
 from supple.model.model import Model
 from supple.model.posture import posture
@@ -48,7 +42,8 @@ class Record:
 
 
 class Plant:
-    """The robot under its inverse model: inverse and direct models, and the rates of the legs."""
+    """The robot under its inverse model: inverse and direct models, and the rates of the legs; the state is (q, twist of the
+    platform, rates of its shape)."""
 
     def __init__(self, model: Model, path: Trajectory) -> None:
         m = self.m = model.mechanism
@@ -77,6 +72,7 @@ class Plant:
         return np.concatenate([xdd[:3], spun])
 
     def rate(self, t: float, y: Array) -> Array:
+        """dy/dt under the forces of the inverse model."""
         q, twist, rates = self.split(y)
         v = self.velocities(q, twist, rates)
         tau = self.inverse(q=q, v=v, a_platform=self.wanted(t), g=self.model.gravity)["tau"]
@@ -84,6 +80,7 @@ class Plant:
         return np.concatenate([tree_rate(self.model, q, v), found["a_platform"], found["a_elastic"]])
 
     def split(self, y: Array) -> tuple[Array, Array, Array]:
+        """q, the platform's twist and the rates of its shape."""
         n = self.m.nq
         return y[:n], y[n : n + 6], y[n + 6 :]
 
@@ -96,7 +93,8 @@ class Plant:
             bent = q.copy()
             bent[self.frame.e] = shape
             closed = close(self.model, bent, self.legs)
-            assert closed is not None
+            if closed is None:
+                raise SuppleError("the loops do not close at the first pose of the path")
             out = self.inverse(q=closed, v=zero, a_platform=np.zeros(6), g=self.model.gravity)
             return out["a_elastic"], closed
 
@@ -125,9 +123,7 @@ def tree_rate(model: Model, q: Array, v: Array) -> Array:
     return made
 
 
-def simulate(
-    model: Model, path: Trajectory, until: float | None = None, tolerance: float = 1e-9, samples: int = 401
-) -> Record:
+def led(model: Model, path: Trajectory, until: float | None = None, tolerance: float = 1e-9, samples: int = 401) -> Record:
     """The motion along a path, sampled at equal times."""
     plant = Plant(model, path)
     end = path.end if until is None else until
@@ -135,7 +131,7 @@ def simulate(
     y = plant.start()
     done = solve_ivp(plant.rate, (path.start, end), y, "DOP853", times, rtol=tolerance, atol=tolerance * 1e-2, max_step=0.01)
     if not done.success:
-        raise SystemExit(done.message)
+        raise SuppleError(done.message)
     rows: dict[str, list[Array]] = {name: [] for name in Record.__dataclass_fields__ if name != "time"}
     for t, state in zip(times, done.y.T, strict=True):
         q, twist, rates = plant.split(state)
@@ -155,58 +151,3 @@ def simulate(
         rows["pose_error"].append(pose - path(t)[0])
         rows["closure"].append(model.residual(q))
     return Record(times, **{name: np.array(part) for name, part in rows.items()})
-
-
-def figure(record: Record, folder: Path) -> Path:
-    """Figures 4 to 7 on one sheet."""
-    matplotlib.use("Agg")
-    import matplotlib.pyplot as plt
-
-    sheet, axes = plt.subplots(3, 2, figsize=(10, 9), sharex=True, layout="constrained")
-    t = record.time
-    _lines(axes[0, 0], t, record.tau, [f"leg {k + 1}" for k in range(6)], "forces of the actuators (N)")
-    _lines(axes[0, 1], t, record.acceleration[:, :3], list("xyz"), "acceleration of the platform (m/s²)")
-    _lines(axes[1, 0], t, record.acceleration[:, 3:], list("xyz"), "angular acceleration (rad/s²)")
-    _lines(axes[1, 1], t, np.abs(record.error).max(axis=1)[:, None] + 1e-18, ["largest of six"], "direct less wanted (SI)")
-    axes[1, 1].set_yscale("log")
-    origin = 1e3 * np.hstack([record.displacement[:, -1, 2:], record.rotation[:, -1, :2]])
-    _lines(axes[2, 0], t, origin, ["z (mm)", "about x (mrad)", "about y (mrad)"], "deformation at the origin")
-    _lines(
-        axes[2, 1], t, 1e3 * record.displacement[:, :6, 2], [f"leg {k + 1}" for k in range(6)], "z at the attachments (mm)"
-    )
-    for axis in axes[-1]:
-        axis.set_xlabel("time (s)")
-    path = folder / "flexible_platform_figures.png"
-    sheet.savefig(path, dpi=110)
-    plt.close(sheet)
-    return path
-
-
-def _lines(axis: matplotlib.axes.Axes, t: Array, y: Array, names: list[str], title: str) -> None:
-    for column, name in zip(y.T, names, strict=True):
-        axis.plot(t, column, label=name, linewidth=1.2)
-    axis.set_title(title, fontsize=10, loc="left")
-    axis.grid(alpha=0.3)
-    axis.legend(fontsize=7, ncols=3)
-
-
-def main() -> None:
-    folder = Path(sys.argv[1] if len(sys.argv) > 1 else ".")
-    model = Machine.read("gough_stewart_plate").model()
-    path = Machine.read(locate("gough_stewart_plate")).motion("poses").path
-    assert path is not None
-    record = simulate(model, path)
-    print(f"largest force of an actuator      {np.abs(record.tau).max():.4g} N")
-    print(f"largest acceleration              {np.abs(record.acceleration[:, :3]).max():.4g} m/s^2")
-    print(f"direct less wanted acceleration   {np.abs(record.error).max():.2e} m/s^2, rad/s^2")
-    print(f"pose less wanted pose             {np.abs(record.pose_error).max():.2e} m, rad")
-    print(f"loops open by                     {np.abs(record.closure).max():.2e} m")
-    print(f"deformation at the origin         {1e3 * np.abs(record.displacement[:, -1]).max():.4g} mm")
-    print(f"deformation at the attachments    {1e3 * np.abs(record.displacement[:, :-1]).max():.4g} mm")
-    print(f"rotation at the attachments       {1e3 * np.abs(record.rotation[:, :-1]).max():.4g} mrad")
-    print(f"largest force at an attachment    {np.linalg.norm(record.force, axis=2).max():.4g} N")
-    print(f"wrote {figure(record, folder)}")
-
-
-if __name__ == "__main__":
-    main()
