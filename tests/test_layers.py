@@ -55,8 +55,8 @@ ROOMS = {
     },
     "tour": {"errors", "delivery", "results", "backends", "machine", "views", "api"},
     "papers": {
-        "errors", "results", "expr", "robot", "motion", "formulations", "backends", "model", "models", "machine",
-        "measurements", "views", "api",
+        "errors", "results", "expr", "motion", "formulations", "backends", "model", "models", "machine", "measurements",
+        "views", "api",
     },
     "cli": {
         "errors", "results", "delivery", "robot", "formulations", "backends", "machine", "checkpoints", "views", "api",
