@@ -132,3 +132,18 @@ def test_the_gallery_says_where_its_tables_are_not_physical() -> None:
 
     said = {p.stem for p in Path(GALLERY).glob("*.yaml") if "unphysical" in p.read_text(encoding="utf-8")}
     assert said == {"gough_stewart", "gough_stewart_plate"}  # as printed
+
+
+def test_a_beam_shorter_than_its_section_is_deep() -> None:
+    """A square bar L long, a wide: m a^2 / 6 when it rolls, 2 m L^2 / 12 for the others; Timoshenko's sections tilt."""
+    text = """
+space: spatial
+materials: {steel: {E: 210 GPa, nu: 0.3, rho: 7850}}
+sections: {square: {rectangle: {y: 20 mm, z: 20 mm}}}
+bodies: {bar: {beam: {length: LENGTH, section: square, material: steel}}}
+links: {bar: {parent: base, joint: revolute, axis: z, q: turn, body: bar}}
+"""
+    assert assemble(describe_text(text.replace("LENGTH", "20.1 mm"), "robot.yaml")).frames
+    assert assemble(describe_text(text.replace("LENGTH", "5 mm, theory: timoshenko"), "robot.yaml")).frames
+    with pytest.raises(RobotFileError, match=r"shorter than its section is deep.*theory: timoshenko, or a rigid body"):
+        assemble(describe_text(text.replace("LENGTH", "19.9 mm"), "robot.yaml"))

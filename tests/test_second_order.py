@@ -216,3 +216,34 @@ def test_tip_of_pacdrive(motion: str) -> None:
     assert np.linalg.norm(found, axis=1).max() == pytest.approx(known["peak"], rel=0.05)
     off = np.sqrt(((found - wanted) ** 2).sum(axis=1).mean() / (wanted**2).sum(axis=1).mean())
     assert off < 0.05
+
+
+STRIP = """
+space: spatial
+gravity: [0, 0, 0]
+parameters: {segments: 1, elements: 1}
+materials: {steel: {E: 200 GPa, nu: 0.25, rho: 7800}}
+sections: {strip: {rectangle: {y: 2 mm, z: 40 mm}}}
+bodies: {strip: {beam: {length: 1, section: strip, material: steel, elements: elements, segments: segments}}}
+links: {strip: {parent: base, body: strip}}
+points: {tip: {link: strip, on: end}}
+"""
+
+
+def test_a_strip_loaded_edgewise_tips_over_at_the_textbooks_load() -> None:
+    """4.013 sqrt(E I G J) / L^2 (Timoshenko & Gere 1961, section 6.4), in segments; a single one says it cannot tell."""
+    narrow, wide = 2e-3, 40e-3
+    EI, GJ = 200e9 * wide * narrow**3 / 12, 80e9 * wide * narrow**3 / 3 * (1 - 0.63 * narrow / wide)
+    most = 4.013 * math.sqrt(EI * GJ)
+
+    def under(share: float, **values: int) -> Any:
+        return modes(build(STRIP, values), count=1, loads={"tip": [0, 0, -share * most]})
+
+    fine = {"segments": 16}
+    low, high = (under(share, **fine).frequencies_hz[0] ** 2 for share in (0.9, 0.95))
+    assert math.sqrt(0.95**2 + (0.95**2 - 0.9**2) * high / (low - high)) == pytest.approx(
+        1.0, abs=0.02
+    )  # f^2 falls with P^2
+    assert not under(0.5, **fine).notices and not under(0.1, elements=4).notices
+    assert "tips over sideways" in under(0.5, elements=4).notices[0]
+    assert under(0.1, elements=4).frequencies_hz[0] == pytest.approx(under(0.1, **fine).frequencies_hz[0], rel=5e-3)

@@ -59,8 +59,10 @@ def _mode(dataset: Dataset) -> NodalMode | None:
         return None
     if kind not in (2, 4, 5, 6) or per not in (1, 2, 3, 6):
         raise Fault(f"data of type {kind} with {per} components at a node")
-    pole = _pole(lines, old, analysis)
-    return NodalMode(pole, _shape(lines[8 if old else 13 :], kind in (5, 6), per))
+    made = NodalMode(_pole(lines, old, analysis), _shape(lines[8 if old else 13 :], kind in (5, 6), per))
+    if not all(np.isfinite(x).all() for x in (made.pole, *made.shape.values())):
+        raise Fault("a value is not a number (NaN, infinite or overflowed)")
+    return made
 
 
 def _pole(lines: list[str], old: bool, analysis: int) -> complex:

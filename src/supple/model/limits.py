@@ -2,7 +2,9 @@
 
 Bending is linear, so slopes are small: at 0.2 rad the deflection of a cantilever is 2 % off. The work of axial forces on
 bending is of second order, with the shapes of the elements: an axial force N of a tenth of pi^2 E I / h^2, the buckling load
-of an element of length h between hinges, costs about 1 % of a frequency. `stiffening: none` leaves that work out.
+of an element of length h between hinges, costs about 1 % of a frequency. `stiffening: none` leaves that work out. Bending
+in one plane couples the other one with torsion; segments have that, elements within a segment have not: a moment of a fifth
+of that at which the segment tips over costs about 1 % of a frequency.
 """
 
 from __future__ import annotations
@@ -22,6 +24,7 @@ from supple.robot.mechanism import Frame
 
 STEEP = 0.2  # rad
 LOADED = 0.1  # of the buckling load of an element
+TIPPING = 0.2  # of the moment at which a segment tips over
 FAR = 1.0  # rad: bending of which linear theory says nothing any more
 FAR_MOVED = 0.5  # deflection of a body relative to its size
 IGNORED = 0.02  # of the buckling load of the beam, or of the squared clamped frequency, where stiffening is none
@@ -108,10 +111,20 @@ def _excesses(frame: Frame, q: Array, spin: float) -> Iterable[Excess]:
             f"bends by {steepest:.2g} rad, where the theory of small bending carries {STEEP:g} rad to 2 %: "
             f"give its beam segments, {ceil(steepest / STEEP)} times as many as now"
         ))  # fmt: skip
+    yield from _tips(slender, x, link)
     if slender.second_order:
         yield from _coarse(slender, force, link)
     else:
         yield from _ignored(slender, force, spin, link)
+
+
+def _tips(slender: Slender, x: Array, link: str) -> Iterable[Excess]:
+    share = _largest(slender.tipping @ x.T)
+    if share > TIPPING:
+        yield Excess("tipping", share, link, (
+            f"is bent by {share:.0%} of the moment at which it tips over sideways, which nothing within a segment feels: "
+            f"give its beam segments, {ceil(share / TIPPING)} times as many as now"
+        ))  # fmt: skip
 
 
 def _coarse(slender: Slender, force: float, link: str) -> Iterable[Excess]:

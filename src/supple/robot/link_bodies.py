@@ -110,6 +110,7 @@ class LinkBodies:
         elements = 0 if self.rigid else int(beam.elements)
         shear = beam.theory == "timoshenko"
         made = BeamSpec(length, section, material.E, G, material.rho, elements, self.planar, shear, self.shortens)
+        _check_slender(made, beam.length)
         whole, V = _checked(beam_body(made)), None
         if beam.reduction is not None and elements:
             whole, V = self.reduced_beam(made, whole, beam.reduction)
@@ -144,6 +145,20 @@ def _product(Phi: Array, V: Array) -> Array:
 def _congruent(G: Array, V: Array) -> Array:
     made = V.T @ G.astype(float) @ V
     return cleaned((made + made.T) / 2, np.abs(made).max(initial=0.0))
+
+
+def _check_slender(made: BeamSpec, length: Any) -> None:
+    """Refuses a beam of moments of inertia that no body has: sections that tilt have none in Euler and Bernoulli's theory,
+    so that of a beam shorter than they are deep is above the sum of the others when it rolls."""
+    s = made.section
+    if made.planar or made.shear or not all(is_number(x) for x in (length, s.area, s.polar)):
+        return
+    least = (6 * float(s.polar) / float(s.area)) ** 0.5
+    if float(length) < least:
+        raise EntryError(
+            f"its length of {float(length):.3g} m is below {least:.3g} m: shorter than its section is deep, so that Euler "
+            "and Bernoulli's theory gives it an inertia that no body has; take theory: timoshenko, or a rigid body"
+        )
 
 
 def _checked(body: Body) -> Body:

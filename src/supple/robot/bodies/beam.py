@@ -69,7 +69,22 @@ def _slender(spec: BeamSpec, e: Element) -> Slender | None:
     turning = np.eye(n)[[a for a in range(n) if dofs[a % len(dofs)] in (4, 5)]]
     bending = float(spec.E * (s.Iz if spec.planar else min(s.Iy, s.Iz)))
     clamped = 1.875104**2 * (bending / float(spec.rho * s.area)) ** 0.5 / float(spec.length) ** 2
-    return Slender(float(spec.length), float(e.h), bending, clamped, axial, turning, spec.shortens)
+    return Slender(float(spec.length), float(e.h), bending, clamped, axial, turning, _tipping(spec, e), spec.shortens)
+
+
+def _tipping(spec: BeamSpec, e: Element) -> Array:
+    """Bending moments at the ends of every element relative to pi sqrt(E I G J) / L, with the other plane's E I: there a
+    beam of length L, bent evenly between forked ends, tips over. In the plane nothing can."""
+    s, n = spec.section, (len(PLANAR) if spec.planar else len(SPATIAL)) * spec.elements
+    if spec.planar or not all(isinstance(x, (int, float, Fraction)) for x in (spec.G, s.J)):
+        return np.zeros((0, n))
+    rows = np.zeros((4 * spec.elements, n))
+    for index in range(spec.elements):
+        for r, (row, other) in enumerate(((4, s.Iz), (10, s.Iz), (5, s.Iy), (11, s.Iy))):
+            most = np.pi * (float(spec.E * other) * float(spec.G * s.J)) ** 0.5 / float(spec.length)
+            for k, a in coordinates_of(index, SPATIAL).items():
+                rows[4 * index + r, a] = float(e.K[row, k]) / most
+    return rows
 
 
 def rigid_beam(spec: BeamSpec) -> Body:

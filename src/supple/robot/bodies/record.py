@@ -138,6 +138,7 @@ class Slender:
     clamped: float  # rad/s: its first frequency when clamped at one end
     axial: Array  # elements x N: axial force of every element
     turning: Array  # rows x N: rotations of its nodes that bend it
+    tipping: Array  # rows x N: bending moments in parts of those at which it tips over sideways
     second_order: bool  # whether the work of axial forces on bending is in its equations
 
 

@@ -111,7 +111,7 @@ def transformed(body: Body, V: Array) -> Body:
         outline = Outline(outline.position, plain(drawn), outline.breaks, outline.axis, steps)
     slender = body.slender
     if slender is not None:
-        slender = replace(slender, axial=slender.axial @ V, turning=slender.turning @ V)
+        slender = replace(slender, axial=slender.axial @ V, turning=slender.turning @ V, tipping=slender.tipping @ V)
     shortened = tuple(t for t in _gathered(body.shortened, V) if np.any(t.G != 0))
     return replace(
         body, MS_de=plain(body.MS_de.astype(float) @ V), beta=plain(body.beta.astype(float) @ V), lam=plain(lam),

@@ -54,6 +54,8 @@ def read_solid(path: Path) -> SolidMesh:
 def _numbered(nodes: Mapping[int, list[float]], cells: Iterable[tuple[str, list[int]]], file: str) -> SolidMesh:
     kinds: dict[str, list[list[int]]] = {}
     for kind, corners in cells:
+        if kind in _COUNT and len(corners) != _COUNT[kind]:
+            raise SuppleError(f"{file}: a {kind} cell has {len(corners)} nodes instead of {_COUNT[kind]}")
         kinds.setdefault(kind, []).append(corners)
     numbers = np.array(sorted(nodes))
     made = {kind: np.array(rows) if kind in _COUNT else np.zeros((0, 0), dtype=int) for kind, rows in kinds.items()}
@@ -62,6 +64,10 @@ def _numbered(nodes: Mapping[int, list[float]], cells: Iterable[tuple[str, list[
         if len(stray):
             raise SuppleError(f"{file}: a {kind} cell names node {int(stray[0])}, which does not exist")
     points = np.array([nodes[int(n)] for n in numbers], dtype=float)
+    if not np.isfinite(points).all():
+        raise SuppleError(
+            f"{file}: node {numbers[~np.isfinite(points).all(axis=1)][0]} has a coordinate that is no finite number"
+        )
     return SolidMesh(points, numbers, _one_kind({k: np.searchsorted(numbers, r) for k, r in made.items()}, file))
 
 
