@@ -1,4 +1,4 @@
-"""Inverse dynamics of flexible robots: truth is the path that was asked for, seen by the forward model under the forces found."""
+"""Inverse dynamics of flexible robots: truth is the path asked for, as the forward model sees it under the forces found."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def _off(run: supple.results.Simulation, robot: supple.Robot, motion: Path, lead
 
 
 def test_the_tip_follows_its_path_under_the_forces_found(motion: Path, tmp_path: Path) -> None:
-    """Forces alone, free actuators, another integrator: the tip is within 1e-6 m; with those of the rigid robot it is not."""
+    """Forces alone, free actuators, another integrator: the tip is within 1e-6 m; with the rigid forces it is not."""
     robot = supple.Robot("dualemps")
     table = tmp_path / "ff.csv"
     found = robot.inverse(motion, of="P", every="0.5 ms", lead="20 ms", output=table)

@@ -463,14 +463,15 @@ class Robot(Machine):
     ) -> SimulationShown:
         """Forces that make the actuators follow a motion (`tau`, N or N m), and how the bodies bend meanwhile.
 
-        quasi_static: bodies bend as the loads of the moment ask, without vibrating; of: a point, or platform, of the flexible
-        robot goes where the path leads it on the rigid one; method: exact (the actuators move before it where they must:
-        `lead`, in s, before and after the motion), quasi-static, or rigid; other options as of `simulate`."""
+        quasi_static: bodies bend as the loads of the moment ask, without vibrating; of: a point, or platform, of the
+        flexible robot goes where the path leads it on the rigid one; method: exact (the actuators move before it where they
+        must: `lead`, in s, before and after the motion), quasi-static, or rigid; other options as of `simulate`."""
         from supple.analyses.inverse import inverse
         from supple.shown import SimulationShown, shown
 
         made = inverse(
-            self, motion, duration=duration, quasi_static=quasi_static, of=of, method=method, lead=lead, shaper=shaper, tol=tol, every=every, rigid=rigid,
+            self, motion, duration=duration, quasi_static=quasi_static, of=of, method=method, lead=lead, shaper=shaper,
+            tol=tol, every=every, rigid=rigid,
             formulation=formulation, structural=structural, filter=filter, against=against, accept=accept,
             output=output, progress=progress,
         )  # fmt: skip

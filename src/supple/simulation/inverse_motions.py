@@ -43,7 +43,8 @@ class Led:
 
     def static(self, times: Array) -> Array:
         """How the actuators move for outputs while the robot bends without vibrating (times, actuators, outputs)."""
-        made = [np.linalg.inv(p.C[:, : self.drives] + p.C[:, self.drives :] @ self._bent(p)) for p in self.poses]
+        m = self.drives
+        made = [np.asarray(np.linalg.inv(p.C[:, :m] + p.C[:, m:] @ self._bent(p)), dtype=float) for p in self.poses]
         return self._between(times, made)
 
     def resting(self, output: Array) -> Array:
@@ -56,7 +57,8 @@ class Led:
 
     def _bent(self, p: _Pose) -> Array:
         """How the other coordinates follow the actuators at rest."""
-        return -np.linalg.solve(p.K[self.drives :, self.drives :], p.K[self.drives :, : self.drives])
+        m = self.drives
+        return np.asarray(-np.linalg.solve(p.K[m:, m:], p.K[m:, :m]), dtype=float)
 
     def preview(self, times: Array, speeds: Mapping[str, Array]) -> Preview:
         """The tracker of outputs at times; `speeds` (times,) of coordinates say how their friction resists."""
@@ -82,7 +84,8 @@ class Led:
         if len(parts) == 1:
             return np.broadcast_to(parts[0], (len(times), *parts[0].shape))
         share = np.array([np.interp(times, self.times, row) for row in np.eye(len(parts))])
-        return np.einsum("kt,k...->t...", share, np.array(parts))
+        made: Array = np.einsum("kt,k...->t...", share, np.array(parts))
+        return made
 
     # states: places, rates, accelerations of the actuators; the others' displacements and rates
 

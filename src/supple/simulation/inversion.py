@@ -1,14 +1,14 @@
 """Inverse dynamics of the flexible robot: actuators that lead a point or the platform along its path exactly.
 
-Where a tip trembles behind a beam, the motors have to move before it does: the inverse is not causal. The robot's small motions
-about the postures on the way (M, D, K in its independent coordinates, friction as the speeds of the moment have it) are a
-time-varying linear system from the actuators' jerk to the output. Its stable inverse (`preview`) turns the error of the whole
-motion into a correction of the whole actuator path,
+Where a tip trembles behind a beam, the motors have to move before it does: the inverse is not causal. The robot's small
+motions about the postures on the way (M, D, K in its independent coordinates, friction as the speeds of the moment have it)
+are a time-varying linear system from the actuators' jerk to the output. Its stable inverse (`preview`) turns the error of
+the whole motion into a correction of the whole actuator path,
 
     path <- path + inverse (wanted - seen),
 
-where `seen` is the motion of the exact model. Repeated (corrections combined as by Anderson) until the error is gone: what is
-found is the exact inverse of the exact model, whatever the linear one leaves out.
+where `seen` is the motion of the exact model. Repeated (corrections combined as by Anderson) until the error is gone: what
+is found is the exact inverse of the exact model, whatever the linear one leaves out.
 """
 
 from __future__ import annotations
@@ -101,9 +101,9 @@ def inverted(
     structural: str = "viscous",
     progress: Callable[[float], None] | None = None,
 ) -> Inverted:
-    """The motion with its actuators led so that `of` (a named point, or platform) of the flexible robot goes where it goes on
-    the rigid robot. `lead`: time before and after the motion in which the actuators may move (s; None: some periods of the
-    slowest vibration); `every`: s between samples; `structural` as of `simulator`."""
+    """The motion with its actuators led so that `of` (a named point, or platform) of the flexible robot goes where it
+    goes on the rigid robot. `lead`: time before and after the motion in which the actuators may move (s; None: some periods
+    of the slowest vibration); `every`: s between samples; `structural` as of `simulator`."""
     model = robot.model()
     output = _output(model, of)
     still = replace(motion, controller=None, torques=None, drives=dict.fromkeys(motion.drives, "prescribed"))
@@ -156,7 +156,7 @@ class _Search:
 
     def found(self, path: Trajectory, progress: Callable[[float], None] | None) -> Inverted:
         steps = int(np.ceil((self.motion.duration + 2 * self.lead) / self.every - 1e-9))
-        times = self.every * np.arange(steps + 1)
+        times = np.asarray(self.every * np.arange(steps + 1), dtype=float)
         places = path(times - self.lead)[0]
         rigid = self._rigid(path, times)
         wanted = self.output.of(rigid)

@@ -2,8 +2,8 @@
 
     x_k+1 = A_k x_k + B_k u_k,   x_0 given,   least  sum |C_k x_k - y_k|^2 + weight |u_k|^2
 
-The best inputs see the whole path ahead, so they begin before it where zeros of the system lie outside the unit circle, and stay
-bounded there: the stable inverse, without a splitting into stable and unstable parts.
+The best inputs see the whole path ahead, so they begin before it where zeros of the system lie outside the unit circle, and
+stay bounded there: the stable inverse, without a splitting into stable and unstable parts.
 """
 
 from __future__ import annotations
@@ -29,7 +29,8 @@ class Preview:
     ahead: Array  # (steps, inputs, states)
 
     def inputs(self, wanted: Array, start: Array) -> tuple[Array, Array]:
-        """The best inputs (steps, inputs) and the states (steps + 1, states) from `start` for wanted outputs (steps + 1, outputs)."""
+        """The best inputs (steps, inputs) and the states (steps + 1, states) from `start`, for wanted outputs (steps + 1,
+        outputs)."""
         steps, n = len(self.A), self.A.shape[1]
         pull = np.empty((steps + 1, n))
         pull[steps] = wanted[steps] @ self.outputs[steps]

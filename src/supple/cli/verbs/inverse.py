@@ -28,13 +28,13 @@ from supple.cli.options import checked_seconds, formulation_option, json_option,
 @motion_option
 @duration_option
 @click.option("--quasi-static", is_flag=True, help="Bodies bend as the loads of the moment ask, without vibrating.")
-@click.option("--of", metavar="POINT|platform", help="This point, or the platform, of the flexible robot goes where the path "
-              "leads it on the rigid one.")  # fmt: skip
+@click.option("--of", metavar="POINT|platform", help="This point, or the platform, of the flexible robot goes where the "
+              "path leads it on the rigid one.")  # fmt: skip
 @click.option("--method", type=click.Choice(["exact", "quasi-static", "rigid"]), default="exact", show_default=True,
               help="With --of: exact (the actuators move before it where they must), bodies that bend without vibrating, or "
               "the rigid robot's forces.")  # fmt: skip
 @click.option("--lead", callback=checked_seconds, metavar="TIME",
-              help="With --of: time before and after the motion (default: three periods of the slowest vibration).")  # fmt: skip
+              help="With --of: time before and after the motion (default: three periods of the slowest mode).")  # fmt: skip
 @click.option(
     "--tol",
     type=float,
@@ -67,7 +67,7 @@ def inverse(
     with bar(f"{robot} {motion or ''}") as report:
         result = Robot(robot, settings).inverse(
             motion, duration=duration, quasi_static=quasi_static, of=of, method=method, lead=lead, shaper=shaper,
-            tol=tol, every=every, rigid=rigid, formulation=formulation, structural=structural, filter=filter, against=against, accept=accept,
-            output=output, progress=report,
+            tol=tol, every=every, rigid=rigid, formulation=formulation, structural=structural, filter=filter,
+            against=against, accept=accept, output=output, progress=report,
         )  # fmt: skip
     show(result, output, plot, as_json)
