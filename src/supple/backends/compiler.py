@@ -83,6 +83,17 @@ def shared_library(source: str, flags: tuple[str, ...] = (), compiler: Command |
         raise BackendError(f"compiled code cannot be kept: {reason}; set SUPPLE_CACHE to a folder with room") from problem
 
 
+def library(key: str) -> Path | None:
+    """The path of a library that was compiled before, by the key that its name begins with."""
+    return kept_file(key, _SUFFIX)
+
+
+def compiler_mark() -> str:
+    """What tells compilers and processors apart; nothing without a compiler."""
+    compiler = find_compiler()
+    return "" if compiler is None else _digest("".join(_identity(compiler)[1]).encode())
+
+
 def shared_libraries(sources: Sequence[tuple[str, tuple[str, ...]]]) -> list[Path]:
     """The paths of several libraries, each from its source and flags, compiled side by side; Ctrl-C ends all of them."""
     if len(sources) == 1:

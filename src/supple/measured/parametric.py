@@ -74,7 +74,9 @@ class Family:
     def sparse(self, name: str) -> Sparse:
         """Which entries the matrix of a Function has, and directions that show them."""
         if name not in self._sparse:
-            self._sparse[name] = sparse(self.function(name).function)
+            made = self.function(name).function
+            assert made is not None
+            self._sparse[name] = sparse(made)
         return self._sparse[name]
 
     def at(self, p: Array) -> ParametricModel:

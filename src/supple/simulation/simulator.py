@@ -19,6 +19,7 @@ from supple.backends.compiler import find_compiler
 from supple.backends.stepping.drive import Drive, Table
 from supple.backends.stepping.layout import CONSTANTS
 from supple.backends.stepping.plant import Ball
+from supple.backends.stepping.sealed import stepper_of
 from supple.backends.stepping.settings import Settings
 from supple.backends.stepping.stepper import Stepper
 from supple.errors import SuppleError
@@ -88,12 +89,12 @@ class Simulator:
         if find_compiler() is None:
             raise SuppleError("simulation needs a C compiler: install gcc or clang, or `pip install ziglang`")
         rigid_q = None if self.rigid is None else posture(self.rigid, self._pose(self.rigid), self.motion.assembly)
-        made = plant(
-            self.model, self.runs[0].q, self.prescribed, loads=self.loads, rigid=self.rigid, rigid_q=rigid_q,
-            controlled=self.motion.driven("controlled"),
-            kept=self.kept, dense=dense, way=self.way,
-        )  # fmt: skip
-        return Stepper(made, lanes)
+        given = (self.model, self.runs[0].q, self.prescribed)
+        more: dict[str, Any] = {
+            "loads": self.loads, "rigid": self.rigid, "rigid_q": rigid_q, "controlled": self.motion.driven("controlled"),
+            "kept": self.kept, "dense": dense, "way": self.way,
+        }  # fmt: skip
+        return stepper_of(_question(*given, **more), lambda: plant(*given, **more), lanes)
 
     def _pose(self, model: Model) -> Mapping[str, float]:
         known = set(model.names)
@@ -158,6 +159,27 @@ class Simulator:
             tuple(places[i] for i in found.dependent),
             ball_joints(self.model.mechanism, found.free, found.dependent),
         )
+
+
+def _question(*given: Any, **more: Any) -> tuple[str, ...]:
+    """All that a plant depends on, in words; none if that cannot be said."""
+    words = []
+    for x in (*given, *more.values()):
+        if isinstance(x, Model):
+            if not x.memory.question:
+                return ()
+            words += [*x.memory.question, _digest(x.viscous)]
+        elif isinstance(x, np.ndarray):
+            words.append(_digest(x))
+        elif isinstance(x, Kept):
+            return ()
+        else:
+            words.append(repr(x))
+    return tuple(words)
+
+
+def _digest(x: Array | None) -> str:
+    return "" if x is None else hashlib.sha256(str(x.shape).encode() + np.ascontiguousarray(x).tobytes()).hexdigest()
 
 
 def _breaks(tables: Sequence[Trajectory]) -> Array:

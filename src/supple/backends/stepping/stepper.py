@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import ctypes
+from collections.abc import Sequence
 from functools import cached_property
+from pathlib import Path
 
 import numpy as np
 
@@ -21,16 +23,23 @@ _MANY = 16  # free coordinates from which on derivatives are worth a library of 
 _WIDE = CONSTANTS["SIDE_BY_SIDE"][0]
 
 
+def compiled(plant: Plant, lanes: int) -> list[Path]:
+    """The libraries of a plant."""
+    sources = [(plant_source(plant), (f"-DSUPPLE_LANES={lanes}",))]
+    if lanes == 1 and len(plant.free) >= _MANY:
+        sources.append((columns_source(plant), (f"-DSUPPLE_LANES={_WIDE}",)))
+    return shared_libraries(sources)
+
+
 class Stepper:
     """A compiled plant. Its state is one block of bytes, which is also what a checkpoint holds."""
 
-    def __init__(self, plant: Plant, lanes: int = 1) -> None:
+    def __init__(self, plant: Plant, lanes: int = 1, libraries: Sequence[Path] = ()) -> None:
+        """`libraries`: those compiled of the same plant before."""
         self.plant, self.lanes = plant, lanes
-        sources = [(plant_source(plant), (f"-DSUPPLE_LANES={lanes}",))]
-        if lanes == 1 and len(plant.free) >= _MANY:
-            sources.append((columns_source(plant), (f"-DSUPPLE_LANES={_WIDE}",)))
+        self.paths = list(libraries) or compiled(plant, lanes)
         try:
-            self.library, *wide = (ctypes.CDLL(str(path)) for path in shared_libraries(sources))
+            self.library, *wide = (ctypes.CDLL(str(path)) for path in self.paths)
         except OSError as problem:
             raise BackendError(f"the compiled {plant.name} cannot be loaded: {problem}; see SUPPLE_CACHE") from problem
         for other in wide:
