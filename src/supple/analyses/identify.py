@@ -22,7 +22,7 @@ from supple.measured.written_robot import fitted_text, write_robot
 from supple.measurements import Identified
 from supple.model.algebra import one_thread
 from supple.robot.bodies.record import Array
-from supple.simulation.states import run_along, states_of
+from supple.simulation.states import run_along, runs_along, states_of
 
 USES = ("auto", "modes", "responses", "two-step")
 
@@ -52,7 +52,7 @@ def identify(
         return _base(robot, read_test(Path(test), robot.description, robot.mechanism()), output)
     own, groups, text = free_robot(robot.keeping(()), _entries(free))
     read = read_test(Path(test), own.description, own.mechanism())
-    c = campaign(own, read, groups, count=count, say=report)
+    c = campaign(own, read, groups, count=count, say=report, along=runs_along)
     found = _fitted(c, use, robust, report)
     p = c.free.values(found.x)
     freedom = max(len(found.residuals) - len(found.x), 1)

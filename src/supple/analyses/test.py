@@ -14,6 +14,7 @@ from supple.measured import rehearsed_files as files
 from supple.measured.functions import Function58
 from supple.measured.instrumented import instrumented
 from supple.measured.measured_run import noisy_run
+from supple.measured.observed_motion import accelerations
 from supple.measured.rehearsal import PoseTruth, rehearsed_blows, rehearsed_responses, shaking, truth
 from supple.measured.scattered import Scattered, scattered
 from supple.measured.statics import static_displacements
@@ -140,6 +141,9 @@ class _Rehearsal:
         positions, tau = noisy_run(positions, run["tau"], entry, self.rng)
         columns = {"t": run.time} | {n: positions[:, k] for k, n in enumerate(names)}
         columns |= {f"tau {n}": tau[:, k] for k, n in enumerate(names)}
+        for c in (c for c in self.test.outputs if c.order == 2):
+            felt = accelerations(run, c)
+            columns[c.name] = felt + float(entry.acceleration_noise) * self.rng.standard_normal(felt.shape)
         path = beside(self.output, name, ".csv")
         files.write_table(path, columns)
         return path

@@ -70,6 +70,19 @@ def actuator_regressor(robot: Machine, model: Model, q: Array, v: Array, a: Arra
     return np.concatenate(parts), parameter_values(robot.mechanism())
 
 
+def lower_cutoff(rate: float, cutoff: float, count: int) -> tuple[float, int]:
+    """The cutoff (Hz) of forces along a motion that was filtered at another, and every how many samples are independent."""
+    low = cutoff / _LOWER
+    if not 4.99e-3 * rate <= low < rate / 4:
+        raise SuppleError(
+            f"a filter of {cutoff:g} Hz does not suit samples at {rate:g} Hz; take {0.015 * rate:g} to {0.7 * rate:g} Hz"
+        )
+    every = max(1, int(rate / (2 * low)))
+    if count < 10 * every:
+        raise SuppleError(f"{count} samples are too few for a filter of {cutoff:g} Hz at {rate:g} Hz")
+    return low, every
+
+
 @dataclass(frozen=True)
 class Observed:
     """Forces tau (samples, actuators) and their regressor W, sampled at `rate` Hz along a motion filtered at `cutoff` Hz."""
@@ -81,14 +94,8 @@ class Observed:
 
     def thinned(self) -> tuple[Array, Array]:
         """W and tau below a third of the motion's cutoff, as many samples as are independent; ends left out."""
-        low = self.cutoff / _LOWER
-        if not 4.99e-3 * self.rate <= low < self.rate / 4:
-            span = f"{0.015 * self.rate:g} to {0.7 * self.rate:g} Hz"
-            raise SuppleError(f"a filter of {self.cutoff:g} Hz does not suit samples at {self.rate:g} Hz; take {span}")
-        every = max(1, int(self.rate / (2 * low)))
         n = len(self.W)
-        if n < 10 * every:
-            raise SuppleError(f"{n} samples are too few for a filter of {self.cutoff:g} Hz at {self.rate:g} Hz")
+        low, every = lower_cutoff(self.rate, self.cutoff, n)
         kept = slice(every, n - every, every)
         W, tau = (low_passed(x.reshape(n, -1), low / self.rate)[kept] for x in (self.W, self.tau))
         return W.reshape(-1, *self.W.shape[1:]), tau

@@ -78,16 +78,16 @@ class _Problem:
 
 def solve(
     observations: Sequence[Observation], free: Free, x: Array, *, robust: bool = False, most: int = 30,
-    fixed: Array | None = None, tolerance: float = 1e-7,
+    fixed: Array | None = None, enough: float = 1e-9,
 ) -> Solution:  # fmt: skip
-    """The Solution from logarithms x; fixed: those that stay."""
+    """The Solution from logarithms x; fixed: those that stay; enough: relative change of the cost at which it ends."""
     still = np.zeros(len(x), dtype=bool) if fixed is None else fixed
     problem = _Problem(observations, free, x, still)
     low, high = free.least[~still], free.most[~still]
     found = least_squares(
         lambda y: problem.with_priors(y).residuals, np.clip(x[~still], low + 1e-9, high - 1e-9),
         jac=lambda y: problem.with_priors(y).slopes, bounds=(low, high), loss="soft_l1" if robust else "linear",
-        f_scale=_SCALE, max_nfev=most, xtol=tolerance, ftol=1e-9, gtol=1e-9,
+        f_scale=_SCALE, max_nfev=most, xtol=1e-7, ftol=enough, gtol=1e-9,
     )  # fmt: skip
     last = problem.compared(found.x)
     weights = np.sqrt(1 / np.sqrt(1 + (last.residuals / _SCALE) ** 2)) if robust else np.ones(len(last.residuals))

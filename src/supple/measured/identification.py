@@ -24,6 +24,8 @@ from supple.measured.observations import (
     StaticObserved,
     response_deviation,
 )
+from supple.measured.measured_run import read_run
+from supple.measured.observed_motion import MotionObserved, Simulated
 from supple.measured.pairing import pairs_by_frequency
 from supple.measured.parametric import Family
 from supple.measured.pose_data import PoseData, pose_data
@@ -31,12 +33,15 @@ from supple.measured.reduced import PoseModel
 from supple.measured.statics import StaticPose
 from supple.measured.tables import MOVED, read_static_table
 from supple.measured.test import Channel, Pose, Test
+from supple.motion.description import Motion
 from supple.robot.bodies.record import Array
 from supple.robot.named_files import files_below, is_outside_allowed
 
 Say = Callable[[str], None]
+Along = Callable[[Machine, Motion, float, tuple[str, ...]], Simulated]  # robot, motion, sampling, varied parameters
 _EXTRACTED = (2e-3, 0.05)  # least deviations of extracted modes: noise does not know of modes that were not told apart
 _FACTORS = np.exp(np.linspace(-0.6, 0.6, 13))  # of all frequencies: pairings by frequency that are tried
+_ON_THE_WAY = 1e-4  # relative change of the cost at which a fit ends that another one follows
 _TRIED = 3  # of them, best first
 
 
@@ -53,11 +58,13 @@ class Campaign:
 
 
 def campaign(
-    robot: Machine, test: Test, groups: tuple[tuple[str, ...], ...], *, count: int | None, say: Say
+    robot: Machine, test: Test, groups: tuple[tuple[str, ...], ...], *, count: int | None, say: Say,
+    along: Along | None = None,
 ) -> Campaign:  # fmt: skip
-    """The Campaign of a test; robot: without kept parameters."""
+    """The Campaign of a test; robot: without kept parameters; along: how it is simulated along measured motions."""
     free = free_parameters(robot, groups, test.written.priors)
-    family = Family.of(instrumented(robot, test).keeping(free.names))
+    carrying = instrumented(robot, test)
+    family = Family.of(carrying.keeping(free.names))
     fitted: list[tuple[PoseData, AtPose]] = []
     judges: list[tuple[PoseData, AtPose]] = []
     notices: list[str] = []
@@ -69,10 +76,21 @@ def campaign(
             continue
         at = AtPose(PoseModel(family, pose, test.outputs, test.inputs, last_frequency(test, data)), free)
         (judges if pose.held_out else fitted).append((data, at))
-    others = tuple(_static(test, name, family, free) for name in test.written.static)
+    others: tuple[Observation, ...] = tuple(_static(test, name, family, free) for name in test.written.static)
+    if along is not None:
+        others += tuple(_motion(test, name, carrying, free, along) for name in test.written.motions)
     if not fitted and not others:
         raise test.problem(("poses",), "no pose that is fitted holds data: give it frequencies, a table, modes or responses")
     return Campaign(test, free, tuple(fitted), tuple(judges), others, tuple(dict.fromkeys(notices)))
+
+
+def _motion(test: Test, name: str, carrying: Machine, free: Free, along: Along) -> MotionObserved:
+    entry = test.written.motions[name]
+    run = read_run(test, name, carrying.mechanism(), forces=False)
+    simulated = along(carrying, run.motion, 1.0 / run.rate, free.names)
+    return MotionObserved(
+        run, free, test.outputs, simulated, (float(entry.force_noise), float(entry.acceleration_noise))
+    )  # fmt: skip
 
 
 def _static(test: Test, name: str, family: Family, free: Free) -> StaticObserved:
@@ -160,13 +178,18 @@ def fit_responses(
     left: list[Array | None] = [None] * len(c.fitted)
     steps = [True, False] if log_first else [False]
     unknown = any(d.responses is not None and d.responses.deviation is None for d, _ in c.fitted)
-    for step, log in enumerate([*steps, *([False] * (2 if unknown else 0))]):
+    plan = [*steps, *([False] * (2 if unknown else 0))]
+    for step, log in enumerate(plan):
         say("responses, logarithms" if log else "responses")
         own = [
             ResponsesObserved(d.pose.name, c.test, d, a, response_deviation(d, left[k] if step else None), log)
             for k, (d, a) in enumerate(c.fitted) if d.responses is not None
         ]  # fmt: skip
-        made = solve([*own, *modes, *c.others], c.free, x, robust=robust or log, fixed=fixed, most=12 if log else 30)
+        last = step == len(plan) - 1
+        made = solve(
+            [*own, *modes, *c.others], c.free, x, robust=robust or log, fixed=fixed, most=12 if log else 30,
+            enough=1e-9 if last else _ON_THE_WAY,
+        )  # fmt: skip
         x, history, gradients = made.x, history + made.history, gradients + made.gradients
         left = [
             _left(c, d, a, x) if d.responses is not None and d.responses.deviation is None else None for d, a in c.fitted

@@ -87,9 +87,11 @@ class Static(FileRecord):
 
 
 class Run(FileRecord):
-    """Positions and forces of the actuators along a motion, in a table; `filter`: the cutoff of the positions' low-pass.
+    """Positions and forces of the actuators and accelerations of sensors along a motion, in a table; `filter`: the cutoff of
+    the positions' low-pass.
 
-    `motion` (a motion of the robot), `rate` and noise are those of rehearsals."""
+    `motion` (a motion of the robot) and `rate` are those of rehearsals; noise of samples is what they draw, and what fits
+    weigh by."""
 
     table: FileName | None = None
     filter: Frequency
@@ -98,6 +100,7 @@ class Run(FileRecord):
     rate: Frequency = "1000 Hz"
     position_noise: Annotated[Any, Q("angle or length", least=0)] = 0
     force_noise: Annotated[Any, Q("force or torque", least=0)] = 0
+    acceleration_noise: Annotated[Any, Q("acceleration", least=0)] = 0
 
 
 class Pose(FileRecord):
