@@ -7,9 +7,9 @@ surgiscope in the test of Rognant et al. (2010), 40 triaxial points and two pose
 the truth with the noise estimated from what is left, as `supple identify` does. evaluations: springs of twelve pendulums,
 their hand and the loss factor, by exact slopes and by scipy's finite differences. A minute each.
 
-comb, surgiscope: whole fits. Each repetition draws the noise of three blows and a start (factors of exp(+-off) on every group),
-and fits by logarithms of the responses and then the responses, as `supple identify --use responses` does; printed are errors,
-shares of 95 % intervals that cover the truth, held-out frequencies and evaluations. A second, and eight seconds, a repetition.
+comb, surgiscope: whole fits. Each repetition draws the noise of three blows and a start (factors of exp(+-off) on every
+group), and fits by logarithms of the responses and then the responses, as `supple identify --use responses` does; printed
+are errors, shares of 95 % intervals that cover the truth, held-out frequencies and evaluations.
 """
 
 from __future__ import annotations

@@ -16,6 +16,7 @@ from supple.measured.fit import Solution, solve, solve_pairing
 from supple.measured.free import Free, free_parameters
 from supple.measured.gathered import file_of
 from supple.measured.instrumented import instrumented
+from supple.measured.measured_run import read_run
 from supple.measured.observations import (
     AtPose,
     ModesObserved,
@@ -24,7 +25,6 @@ from supple.measured.observations import (
     StaticObserved,
     response_deviation,
 )
-from supple.measured.measured_run import read_run
 from supple.measured.observed_motion import MotionObserved, Simulated
 from supple.measured.pairing import pairs_by_frequency
 from supple.measured.parametric import Family

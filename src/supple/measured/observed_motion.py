@@ -1,7 +1,7 @@
 """Forces of actuators and accelerations of sensors along a measured motion, as a fit compares them.
 
-The robot follows the filtered positions, its bodies bending as they do. Measured and computed signals pass the same low-pass, a
-third of the positions', and are thinned out until their noise is independent."""
+The robot follows the filtered positions, its bodies bending as they do. Measured and computed signals pass the same
+low-pass, a third of the positions', and are thinned out until their noise is independent."""
 
 from __future__ import annotations
 
