@@ -1,8 +1,11 @@
-"""Pages of all gallery robots in a real browser: size, console, network, modes, motion, drawn places, frames a second.
+"""Pages of all gallery robots in a real browser: size, console, network, modes, motion, drawn places, frames a second; and
+what their own code says there: frequencies after actuators were moved, and how long a blow of a hammer takes.
 
     PYTHONPATH=tests python bench/pages.py [ROBOT ...]
 
-Needs chromium. Drawn places are compared with numpy's (m); frames a second are those of the software renderer at its best.
+Needs chromium, and the ziglang wheel for the last three columns. Drawn places are compared with numpy's (m), frequencies
+with those of `supple modes` (relative); frames a second are those of the software renderer at its best; seconds of
+computing for one second of a blow are those of the browser.
 """
 
 from __future__ import annotations
@@ -51,22 +54,51 @@ def motion_seen(page: Browser, scene: Scene) -> float:
     return worst
 
 
+def moved(page: Browser, robot: supple.Robot, scene: Scene) -> tuple[str, str]:
+    """The largest relative difference of frequencies after all actuators moved a little, and seconds of a blow's second."""
+    if scene.live is None:
+        return "-", "-"
+    assert page.ask("supple.ready.then(() => Boolean(supple.live))"), "the code does not start"
+    pose = [x + 0.02 for x in page.ask("[...supple.live.given]")]
+    off = "-"
+    if page.ask(f"supple.live.move({pose})") and scene.modes is not None:
+        at = {c["name"]: x for c, x in zip(scene.live.about["given"], pose, strict=True)}
+        exact = robot.modes(at, count=len(scene.modes.frequencies_hz)).frequencies_hz
+        found = np.array(page.ask("supple.modes.data.frequencies"))
+        off = f"{np.abs(found[exact > 1] / exact[exact > 1] - 1).max():.1e}"
+    if scene.live.hammer is None or not page.ask("Boolean(supple.live.found)"):
+        return off, "-"
+    page.ask("supple.hammer.hit(0, [0, 0, 1], 0.01), null")
+    page.ask("supple.hammer.began = performance.now(), supple.hammer.integrate(3000)")
+    took, reached = page.ask("[performance.now() - supple.hammer.began, supple.hammer.samples.at(-1).t]")
+    return off, f"{took / 1e3 / max(reached, 1e-9):.1f}"
+
+
 def main() -> None:
     names = sys.argv[1:] or supple.gallery()
-    print(f"{'robot':24}{'MB':>6}{'modes':>7}{'samples':>9}{'mode (m)':>11}{'motion (m)':>11}{'frames/s':>10}  problems")
+    columns = {"robot": 24, "MB": 6, "modes": 7, "samples": 9, "mode (m)": 11, "motion (m)": 11, "frames/s": 10}
+    columns |= {"moved": 9, "blow": 8}
+    print("".join(f"{k:24}" if k == "robot" else f"{k:>{w}}" for k, w in columns.items()) + "  problems")
     with tempfile.TemporaryDirectory() as folder, browser() as page:
         for name in names:
             robot = supple.Robot(name)
-            scene = robot.show(motion=robot.motions[0], duration="0.5 s")
+            scene = robot.show(motion=robot.motions[0], duration="0.5 s", live=True)
             file = scene.save(Path(folder) / "robot.html")
             page.open(file)
             apart = [modes_seen(page, scene) if scene.modes else 0.0, motion_seen(page, scene)]
             speed = page.ask(SPEED)
-            extra = [*page.problems, *page.requests[1:]]
+            answered = moved(page, robot, scene)
+            extra = [
+                *(n for n in scene.notices if "by itself" in n),
+                *(scene.live.notices if scene.live else ()),
+                *page.problems,
+                *page.requests[1:],
+            ]
             modes = 0 if scene.modes is None else len(scene.modes.frequencies_hz)
             size, samples = file.stat().st_size / 1e6, len(scene.motion.time)
             print(
-                f"{name:24}{size:6.2f}{modes:7}{samples:9}{apart[0]:11.1e}{apart[1]:11.1e}{speed:10.1f}  {extra or 'none'}",
+                f"{name:24}{size:6.2f}{modes:7}{samples:9}{apart[0]:11.1e}{apart[1]:11.1e}{speed:10.1f}"
+                f"{answered[0]:>9}{answered[1]:>8}  {extra or 'none'}",
                 flush=True,
             )
 

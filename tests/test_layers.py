@@ -42,10 +42,13 @@ ROOMS = {
     "storage": {"errors", "results", "delivery", "private"},
     "studies": {"errors", "results", "robot", "backends", "model", "machine", "core", "storage"},
     "scene": {"errors", "results", "robot", "model"},
+    "live": {
+        "errors", "results", "expr", "robot", "motion", "formulations", "backends", "model", "machine", "core", "simulation",
+    },
     "analyses": {
         "errors", "results", "expr", "robot", "motion", "formulations", "backends", "model", "models", "machine",
         "simulation", "generator", "storage", "checkpoints", "measured", "measurements", "core", "studies",
-        "scene",
+        "scene", "live",
     },
     "views": {"results", "measurements", "errors", "delivery"},
     "shown": {"errors", "results", "storage", "views"},

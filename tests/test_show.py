@@ -278,6 +278,117 @@ def test_keys_touch_and_small_screens(page: Browser, tmp_path: Path) -> None:
     assert not page.problems
 
 
+# The robot's own code --------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def delta(page: Browser, tmp_path_factory: pytest.TempPathFactory) -> tuple[supple.Robot, Any, Path]:
+    """The Delta, and its page with its own code; a parameter is free."""
+    pytest.importorskip("ziglang", reason="no ziglang here: pip install ziglang")
+    made = supple.Robot("delta").keeping(["mass", "Rp", "E_arm"])
+    scene = made.show({"x": 0.03}, count=6, live=True)
+    return made, scene, scene.save(tmp_path_factory.mktemp("live") / "delta.html")
+
+
+def alive(page: Browser, file: Path) -> None:
+    page.open(file)
+    assert page.ask("supple.ready.then(() => Boolean(supple.live))"), page.ask("document.body.textContent")
+
+
+def slid(page: Browser, where: str, value: float) -> dict[str, float]:
+    """A slider moved by hand; what the actuators are then."""
+    page.ask(
+        f"(() => {{ const s = document.querySelector('{where} input[type=range]'); s.value = {value}; "
+        "s.dispatchEvent(new Event('input')); })()"
+    )
+    assert page.ask("document.getElementById('live-say').textContent") == ""
+    return dict(page.ask("supple.live.about.given.map((c, k) => [c.name, supple.live.given[k]])"))
+
+
+@needs_browser
+def test_a_robot_dragged_in_its_page_is_what_modes_and_stiffness_say(delta: Any, page: Browser) -> None:
+    """The page's own code beside the Model: frequencies, drawn places, energies, compliance, after sliders moved it."""
+    made, scene, file = delta
+    alive(page, file)
+    assert file.stat().st_size < 1.5e6 and "wasm-unsafe-eval" in file.read_text(encoding="utf-8")
+    assert page.ask("supple.live.rows.map((c) => c.name)") == ["x", "y", "z"]
+    at = slid(page, "#live-platform", 0.1)
+    modes = made.modes(at, count=6)
+    assert modes.pose["x"] == pytest.approx(0.1, abs=1e-4)  # without its weight exactly there
+    assert page.ask("supple.modes.data.frequencies") == pytest.approx(modes.frequencies_hz.tolist(), rel=1e-9)
+    shares = np.array(page.ask("supple.modes.data.kinetic"))
+    assert shares[:, 2:4] == pytest.approx(modes.kinetic[:, 2:4], abs=1e-6)
+    assert page.ask("supple.modes.data.damping") == pytest.approx(modes.damping_ratios.tolist(), rel=0.01)
+    compliance = np.array(page.ask("supple.live.engine.compliance(supple.live.found, 0)"))
+    exact = made.stiffness("tool", at).compliance[:3, :3]
+    assert np.abs(compliance - exact).max() < 1e-9 * np.abs(exact).max()
+    other = made.show(at, count=0)
+    page.ask("supple.pick('pose'), supple.draw()")
+    every = np.concatenate([sections(other, m, other.rest)[..., 3] for m in scene.meshes])
+    assert np.abs(drawn(page)[..., 3] - every).max() < 1e-6
+    page.ask("document.querySelector('#live-joints input[type=range]').value = 0")
+    assert not page.ask("supple.live.move(supple.live.given.map(() => 4))")  # arms turned right round
+    assert "cannot be reached" in page.ask("document.getElementById('live-say').textContent")
+    assert not page.problems and len(page.requests) == 1
+
+
+@needs_browser
+def test_parameters_changed_in_a_page(delta: Any, page: Browser) -> None:
+    """Mass and radius of the platform, which the loops depend on; what only numbers can tell stays as it is."""
+    _, scene, file = delta
+    assert [x["name"] for x in scene.live.about["parameters"]] == ["mass", "Rp"]
+    assert scene.live.notices[0].startswith("E_arm stays as it is") and "modal" in scene.live.notices[0]
+    alive(page, file)
+    assert page.ask("supple.live.move(supple.live.given, [1.2, 0.065])")
+    at = dict(page.ask("supple.live.about.given.map((c, k) => [c.name, supple.live.given[k]])"))
+    changed = supple.Robot("delta", mass=1.2, Rp=0.065)
+    exact = changed.modes(at, count=6).frequencies_hz
+    assert page.ask("supple.modes.data.frequencies") == pytest.approx(exact.tolist(), rel=1e-9)
+    other = changed.show(at, count=0)
+    page.ask("supple.pick('pose'), supple.draw()")
+    every = np.concatenate([sections(other, m, other.rest)[..., 3] for m in other.meshes])
+    assert np.abs(drawn(page)[..., 3] - every).max() < 1e-6
+
+
+@needs_browser
+def test_a_blow_in_a_page_is_that_of_simulate(delta: Any, page: Browser, tmp_path: Path) -> None:
+    """The robot file with a point where it is hit, and its motion with the blow, on the desk."""
+    _, scene, file = delta
+    alive(page, file)
+    at = slid(page, "#live-platform", 0.05)
+    points = page.ask("supple.live.about.points")
+    where = next(n for n, words in scene.live.about["hits"].items() if words == "leg1/arm end")
+    page.ask(f"supple.hammer.about.duration = 0.05, supple.hammer.hit({points.index(where)}, [0, 0, 1], 0.02), null")
+    page.ask("supple.hammer.integrate(1e6)")
+    assert page.ask("supple.hammer.done")
+    times = np.array(page.ask("supple.hammer.answers.map((x) => x.t)"))
+    found = [np.array(page.ask(f"supple.hammer.answers.map((x) => [...x.{k}])")) for k in ("position", "acceleration")]
+    text = (Path(supple.__file__).parent / "gallery" / "delta.yaml").read_text(encoding="utf-8")
+    text = text.replace("  tool: {link: platform}", "  tool: {link: platform}\n  hit: {link: leg1/arm, on: end}")
+    blow = "impulse: {area: 0.02 N*s, duration: 1 ms, at: 1 ms}"
+    held = json.dumps(dict.fromkeys(at, "prescribed"))
+    text += f"  blow: {{start: {json.dumps(at)}, drive: {held}, loads: {{hit: {{fz: {{{blow}}}}}}}, duration: 50 ms}}\n"
+    (tmp_path / "hit.yaml").write_text(text, encoding="utf-8")
+    run = supple.Robot(tmp_path / "hit.yaml").simulate("blow", every=2.5e-4, step=1.25e-4, tol=1e-7)
+    assert run.time[1:] == pytest.approx(times, abs=1e-12)
+    for mine, name in zip(found, ("position", "acceleration"), strict=True):
+        exact = run[f"point_{name}"][1:].reshape(len(times), -1)
+        both = mine.reshape(len(times), len(points), 3)[:, [0, points.index(where)]].reshape(len(times), -1)
+        assert np.abs(both - exact).max() < 1e-6 * np.abs(exact - exact[0]).max()
+    page.ask("new Promise((go) => (function wait() { supple.hammer.time > 0 ? go() : setTimeout(wait, 20) })())")
+    assert page.ask("supple.hammer.response().length") == 400
+    assert not page.problems and len(page.requests) == 1
+
+
+def test_a_page_without_a_compiler_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    from supple.backends import compiler
+
+    monkeypatch.setattr(compiler.importlib.util, "find_spec", lambda name: None)
+    scene = supple.Robot("cantilever").show(count=1, live=True)
+    assert scene.live is None and "pip install ziglang" in scene.notices[-1]
+    assert "unsafe" not in show_page(scene)
+
+
 def test_a_page_asks_nothing_of_the_network() -> None:
     text = show_page(supple.Robot("cantilever").show(count=1))
     assert "default-src 'none'" in text and "unsafe" not in text

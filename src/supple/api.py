@@ -161,13 +161,15 @@ class Robot(Machine):
         map: str | Path | Study | None = None,
         loads: Mapping[str, Sequence[float]] | None = None,
         assembly: str | None = None,
+        live: bool = False,
         progress: Callable[[float], None] | None = None,
     ) -> SceneShown:
         """The robot as it looks, at rest, in its modes and through a motion: `save` writes a page that any browser shows.
 
         count: how many modes (0: none); motion: one to simulate (as of `simulate`, with its duration and the time between
         samples) and to play; map: a result of `map` or its .nc file, drawn where the first named point is (poses that it
-        held still are given by `at`); other options as of `modes`.
+        held still are given by `at`); live: the page carries the robot's own code, so that it can be moved and hit
+        there (kept parameters can be changed; needs the ziglang wheel); other options as of `modes`.
 
         >>> supple.Robot("cantilever").show(count=2)
         <cantilever: 3 parts drawn, modes>
@@ -186,7 +188,7 @@ class Robot(Machine):
         if motion is not None:
             run = self.simulate(motion, duration=duration, every=every, progress=progress)
         study = read_map(map) if isinstance(map, (str, Path)) else map
-        made = show(self, found, run, study, at, loads=loads, assembly=assembly)
+        made = show(self, found, run, study, at, loads=loads, assembly=assembly, live=live)
         return shown(replace(made, notices=(*made.notices, why)) if why else made, SceneShown)
 
     def stiffness(

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from supple.errors import PoseError
+from supple.errors import PoseError, SuppleError
+from supple.live.live import live as own_code
 from supple.machine import Machine
 from supple.model.algebra import Array
 from supple.model.equilibrium import equilibrium
@@ -18,12 +19,14 @@ from supple.model.observe import postures_of
 from supple.model.ports import wrenches_of
 from supple.model.posture import posture
 from supple.results import Modes, Simulation
-from supple.results.scene import Scene
+from supple.results.scene import MeshChange, Scene
 from supple.results.study import Study
 from supple.robot.written import Written, pose_of
 from supple.scene.maps import scene_map
 from supple.scene.motions import motion_postures, scene_motion
-from supple.scene.scene import scene_at, scene_modes
+from supple.scene.scene import mesh_changes, scene_at, scene_modes
+
+_STEP = 1e-3  # of a parameter, for derivatives of what is drawn
 
 
 def show(
@@ -35,6 +38,7 @@ def show(
     *,
     loads: Mapping[str, Any] | None = None,
     assembly: str | None = None,
+    live: bool = False,
 ) -> Scene:
     """The Scene of a robot at rest, of modes about it, and of a simulated motion; options as of `api.Robot.show`."""
     model = robot.model()
@@ -51,7 +55,19 @@ def show(
     if study is not None:
         fixed = pose_of(model.mechanism, at)
         scene = replace(scene, map=scene_map(robot.model(rigid=True), study, fixed, assembly))
-    return scene
+    return _alive(scene, robot, q, modes, loads, assembly) if live else scene
+
+
+def _alive(
+    scene: Scene, robot: Machine, q: Array, modes: Modes | None, loads: Mapping[str, Any] | None, assembly: str | None
+) -> Scene:  # fmt: skip
+    """The scene with the robot's own code; it stays as it is, and says why, where that cannot be."""
+    count, free = (0, False) if modes is None else (len(modes.frequencies_hz), modes.free)
+    try:
+        made = own_code(robot, q, modes=count, free=free, loads=loads, assembly=assembly)
+        return replace(scene, live=replace(made, changes=_changes(robot, q, [x["name"] for x in made.about["parameters"]])))
+    except SuppleError as reason:
+        return replace(scene, notices=(*scene.notices, f"the robot of this page does not move by itself: {reason}"))
 
 
 def _rest(
@@ -64,3 +80,14 @@ def _rest(
     except PoseError as reason:
         return q, (f"drawn undeformed: {reason}",)
     return rest.q, notices(model, rest.q)
+
+
+def _changes(robot: Machine, q: Array, names: Sequence[str]) -> tuple[tuple[MeshChange, ...], ...]:
+    """How kept parameters change what is drawn."""
+    made = []
+    for name in names:
+        value = robot.values[robot.keep.index(name)]
+        step = _STEP * (abs(value) or 1.0)
+        ends = [robot.keeping(()).changed({name: x}).model() for x in (value - step, value + step)]
+        made.append(mesh_changes((scene_at(ends[0], q), scene_at(ends[1], q)), step))
+    return tuple(made)

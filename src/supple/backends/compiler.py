@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
+import importlib.metadata
 import importlib.util
 import os
 import shlex
@@ -33,6 +34,7 @@ from supple.remembered import keep_file, kept_file
 
 FLAGS = ("-std=c99", "-O2", "-ffp-contract=off", "-fno-math-errno", "-fno-trapping-math")
 _LIBRARY = ("-shared", "-fvisibility=hidden") + (() if os.name == "nt" else ("-fPIC",))
+_WASM = ("-target", "wasm32-freestanding", "-mbulk-memory", "-s", "-nostdlib", "-Wl,--no-entry")
 _TUNING = (("-march=native",), ("-mcpu=native",), ())  # the first the compiler takes
 _SUFFIX = ".dll" if os.name == "nt" else ".so"
 _WORDS = 2000  # characters of a compiler's complaint worth showing
@@ -73,11 +75,15 @@ def shared_library(source: str, flags: tuple[str, ...] = (), compiler: Command |
     if compiler is None:
         raise BackendError("no C compiler found: install gcc or clang, or `pip install ziglang`, or set SUPPLE_CC")
     tuning, identity = _identity(compiler)
-    options = (*FLAGS, *tuning, *_LIBRARY, *flags)
+    return _kept(compiler, (*FLAGS, *tuning, *_LIBRARY, *flags), source, identity, _SUFFIX)
+
+
+def _kept(compiler: Command, options: Command, source: str, identity: str, suffix: str) -> Path:
+    """The path of what a compiler makes of a source, made now or taken from the cache."""
     key = _digest("\0".join([source, *options, identity]).encode())
     try:
         folder = private_folders()[-1]
-        return kept_file(key, _SUFFIX) or _build(compiler, options, source, folder, key)
+        return kept_file(key, suffix) or _build(compiler, options, source, folder, key, suffix)
     except OSError as problem:
         reason = problem.strerror or problem
         raise BackendError(f"compiled code cannot be kept: {reason}; set SUPPLE_CACHE to a folder with room") from problem
@@ -92,6 +98,20 @@ def compiler_mark() -> str:
     """What tells compilers and processors apart; nothing without a compiler."""
     compiler = find_compiler()
     return "" if compiler is None else _digest("".join(_identity(compiler)[1]).encode())
+
+
+def wasm_module(source: str, exports: Sequence[str]) -> bytes:
+    """The WebAssembly module of a C text that needs no C library but what is in wasm/, compiled by the ziglang wheel.
+
+    It imports functions of JavaScript's Math, and exports these functions, its memory and where free memory begins."""
+    if importlib.util.find_spec("ziglang") is None:
+        raise BackendError("there is no compiler for pages here: `pip install ziglang`")
+    named = tuple(f"-Wl,--export={name}" for name in (*exports, "__heap_base"))
+    compiler = (sys.executable, "-m", "ziglang", "cc")
+    headers = (Path(__file__).parent / "wasm").glob("*.h")
+    identity = importlib.metadata.version("ziglang") + "".join(h.read_text(encoding="ascii") for h in sorted(headers))
+    options = (*FLAGS, *_WASM, f"-isystem{Path(__file__).parent / 'wasm'}", *named)
+    return _kept(compiler, options, source, identity, ".wasm").read_bytes()
 
 
 def shared_libraries(sources: Sequence[tuple[str, tuple[str, ...]]]) -> list[Path]:
@@ -124,15 +144,16 @@ def _digest(data: bytes) -> str:
     return hashlib.sha256(data).hexdigest()[:32]
 
 
-def _build(compiler: Command, options: Command, source: str, folder: Path, key: str) -> Path:
+def _build(compiler: Command, options: Command, source: str, folder: Path, key: str, suffix: str) -> Path:
     with scratch(keyed(folder)) as build:
-        text, made = build / "model.c", build / f"model{_SUFFIX}"
+        text, made = build / "model.c", build / f"model{suffix}"
         text.write_text(source, encoding="ascii")
-        _run((*compiler, *options, "-o", str(made), str(text), "-lm"), build)
+        library = () if suffix == ".wasm" else ("-lm",)
+        _run((*compiler, *options, "-o", str(made), str(text), *library), build)
         if not made.is_file():
             raise BackendError(f"the C compiler {shlex.join(compiler)} ended well but wrote no library")
         made.chmod(0o700)
-        return keep_file(folder, key, _SUFFIX, made)
+        return keep_file(folder, key, suffix, made)
 
 
 @cache

@@ -21,7 +21,7 @@ from supple.model.algebra import Array
 POSTURES, EQUILIBRIA, LINEAR = 0, 1, 2  # how far to go
 WALKED, CARRIED_OVER, CLOSED_NEAR = range(3)  # how poses are reached from their seeds
 ANSWERED, NOT_REACHED, POOR_CHOICE, NO_REST, NO_MODES = range(5)
-_OUTPUTS = (
+OUTPUTS = (
     "status", "share", "posture", "places", "J", "straight_points", "q", "lam", "tau", "bent_places", "mu", "shapes",
     "M", "K", "D", "H", "S", "points",
 )  # fmt: skip
@@ -45,6 +45,19 @@ class Seeds(NamedTuple):
 def lanes_of(structure: Structure) -> int:
     """Poses side by side: as many as keep the matrices of a block near the processor."""
     return 8 if len(structure.linear.independent) <= 128 else 1
+
+
+def output_shapes(s: Structure, modes: int) -> dict[str, tuple[int, ...]]:
+    """Shapes of what a core gives, by name; of `status` none."""
+    n, f = len(s.linear.independent), s.functions
+    twists = (f.forces.inputs["w"].size, s.nv)
+    loops, places = f.gaps.outputs["residual"].size, f.places.outputs["position"].shape
+    return {
+        "share": (), "posture": (s.nq,), "places": places, "J": (loops, s.nv), "q": (s.nq,), "lam": (loops,),
+        "tau": (len(s.active),), "bent_places": places,
+        "mu": (modes,), "shapes": (s.nv, modes), "M": (n, n), "K": (n, n), "D": (n, n), "H": (n, n),
+        "S": (len(s.linear.rows), n), "points": twists, "straight_points": twists,
+    }  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -90,16 +103,7 @@ class Compiled:
         return int(self.structure.functions.forces.inputs["w"].size)
 
     def shapes(self, modes: int) -> dict[str, tuple[int, ...]]:
-        s, n = self.structure, len(self.structure.linear.independent)
-        f = s.functions
-        twists = (f.forces.inputs["w"].size, s.nv)
-        loops, places = f.gaps.outputs["residual"].size, f.places.outputs["position"].shape
-        return {
-            "share": (), "posture": (s.nq,), "places": places, "J": (loops, s.nv), "q": (s.nq,), "lam": (loops,),
-            "tau": (len(s.active),), "bent_places": places,
-            "mu": (modes,), "shapes": (s.nv, modes), "M": (n, n), "K": (n, n), "D": (n, n), "H": (n, n),
-            "S": (len(s.linear.rows), n), "points": twists, "straight_points": twists,
-        }  # fmt: skip
+        return output_shapes(self.structure, modes)
 
     def _pieces(self, count: int, threads: int) -> list[tuple[int, int]]:
         width = -(-count // max(1, threads))
@@ -118,7 +122,7 @@ class Compiled:
             ins = [t.ctypes.data + first * step * 8 for t, step in zip(tables, steps, strict=True)]
             outs = [
                 outputs[key].ctypes.data + first * (outputs[key].size // len(outputs[key])) * 8 if key in outputs else None
-                for key in _OUTPUTS
+                for key in OUTPUTS
             ]
             self.library.supple_core(
                 ctypes.c_longlong(min(piece, end - first)),

@@ -41,9 +41,9 @@ def _file(name: str) -> str:
     return (Path(__file__).parent / f"{name}.h").read_text(encoding="ascii")
 
 
-def core_source(structure: Structure) -> str:
-    """The C text of a core."""
-    return _source(structure, (), {}, [])
+def core_source(structure: Structure, also: Sequence[Function] = ()) -> str:
+    """The C text of a core, and of further Functions."""
+    return _source(structure, also, {}, [])
 
 
 def tangent_source(structure: Structure, tangents: Tangents) -> str:

@@ -105,6 +105,35 @@ class SceneMap:
 
 
 @dataclass(frozen=True)
+class LiveModule:
+    """A WebAssembly module, and arrays that it is called with."""
+
+    code: bytes
+    arrays: Mapping[str, Array]
+
+
+@dataclass(frozen=True)
+class MeshChange:
+    """Derivatives of a drawn part by a parameter."""
+
+    mesh: int
+    stations: Array
+    shapes: Array
+    second: Array | None
+
+
+@dataclass(frozen=True)
+class SceneLive:
+    """A robot's own code: poses, modes and stiffness, and blows of a hammer; what a page has to know to call it."""
+
+    core: LiveModule
+    hammer: LiveModule | None
+    about: Mapping[str, Any]
+    notices: tuple[str, ...] = ()
+    changes: tuple[tuple[MeshChange, ...], ...] = ()  # of every parameter that the page changes
+
+
+@dataclass(frozen=True)
 class Scene:
     """What a page, a picture or a film of a robot shows."""
 
@@ -122,6 +151,7 @@ class Scene:
     modes: SceneModes | None = None
     motion: SceneMotion | None = None
     map: SceneMap | None = None
+    live: SceneLive | None = None
     notices: tuple[str, ...] = ()
 
     def __repr__(self) -> str:
@@ -141,6 +171,7 @@ class Scene:
             "motion": None if self.motion is None else self.motion.name,
             "samples": 0 if self.motion is None else len(self.motion.time),
             "places": 0 if self.map is None else len(self.map.places),
+            "live": self.live is not None,
             "notices": list(self.notices),
         }
 

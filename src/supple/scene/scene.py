@@ -11,7 +11,7 @@ from supple.model.frames import frame_moves, frame_poses
 from supple.model.model import Model
 from supple.model.observe import coordinate_values
 from supple.results import Modes
-from supple.results.scene import Array, Mesh, Placed, Scene, SceneModes, sections
+from supple.results.scene import Array, Mesh, MeshChange, Placed, Scene, SceneModes, sections
 from supple.robot.bodies.record import strain_gradient, strains
 from supple.robot.mechanism import Mechanism
 from supple.scene.bodies import body_mesh, placed_surface
@@ -62,6 +62,20 @@ def scene_modes(model: Model, q: Array, modes: Modes) -> SceneModes:
         elastic, modes.frequencies_hz, modes.damping_ratios, modes.bodies, modes.kinetic,
         modes.elastic, modes.free,
     )  # fmt: skip
+
+
+def mesh_changes(scenes: tuple[Scene, Scene], step: float) -> tuple[MeshChange, ...]:
+    """Derivatives of drawn parts from two scenes, a parameter `step` lower and higher; of those that change."""
+    made = []
+    for k, (low, high) in enumerate(zip(scenes[0].meshes, scenes[1].meshes, strict=True)):
+        same = low.stations.shape == high.stations.shape and low.shapes.shape == high.shapes.shape
+        if not same:
+            continue
+        slopes = [(b - a) / (2 * step) for a, b in ((low.stations, high.stations), (low.shapes, high.shapes))]
+        second = None if low.second is None or high.second is None else (high.second - low.second) / (2 * step)
+        if any(np.abs(x).max(initial=0.0) * step > 1e-12 for x in slopes):
+            made.append(MeshChange(k, slopes[0], slopes[1], second))
+    return tuple(made)
 
 
 def _first(mechanism: Mechanism) -> tuple[int, ...]:

@@ -18,7 +18,7 @@ import numpy as np
 from supple.backends.compiler import find_compiler
 from supple.backends.stepping.drive import Drive, Table
 from supple.backends.stepping.layout import CONSTANTS
-from supple.backends.stepping.plant import Ball
+from supple.backends.stepping.plant import Ball, Plant
 from supple.backends.stepping.sealed import stepper_of
 from supple.backends.stepping.settings import Settings
 from supple.backends.stepping.stepper import Stepper
@@ -88,13 +88,23 @@ class Simulator:
     def _compile(self, lanes: int, dense: bool) -> Stepper:
         if find_compiler() is None:
             raise SuppleError("simulation needs a C compiler: install gcc or clang, or `pip install ziglang`")
+        given, more = self._plant(dense)
+        return stepper_of(_question(*given, **more), lambda: plant(*given, **more), lanes)
+
+    def plant(self) -> Plant:
+        """What the integrators need to know of the robot."""
+        given, more = self._plant(self.dense)
+        return plant(*given, **more)
+
+    def _plant(self, dense: bool) -> tuple[tuple[Any, ...], dict[str, Any]]:
+        """What a plant is made of."""
         rigid_q = None if self.rigid is None else posture(self.rigid, self._pose(self.rigid), self.motion.assembly)
         given = (self.model, self.runs[0].q, self.prescribed)
         more: dict[str, Any] = {
             "loads": self.loads, "rigid": self.rigid, "rigid_q": rigid_q, "controlled": self.motion.driven("controlled"),
             "kept": self.kept, "dense": dense, "way": self.way,
         }  # fmt: skip
-        return stepper_of(_question(*given, **more), lambda: plant(*given, **more), lanes)
+        return given, more
 
     def _pose(self, model: Model) -> Mapping[str, float]:
         known = set(model.names)

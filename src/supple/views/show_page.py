@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import gzip
 import hashlib
 import html
 import json
@@ -15,17 +16,32 @@ import numpy as np
 
 from supple.delivery import written_whole
 from supple.errors import SuppleError
-from supple.results.scene import Array, Mesh, Placed, Scene, SceneMap, SceneModes, SceneMotion
+from supple.results.scene import (
+    Array,
+    LiveModule,
+    Mesh,
+    MeshChange,
+    Placed,
+    Scene,
+    SceneLive,
+    SceneMap,
+    SceneModes,
+    SceneMotion,
+)
 
-_SCRIPTS = ("maths.js", "body.js", "renderer.js", "camera.js", "plot.js", "shows.js", "page.js", "start.js")
+_SCRIPTS = (
+    "maths.js", "body.js", "renderer.js", "camera.js", "plot.js", "shows.js", "algebra.js", "engine.js", "live.js",
+    "hammer.js", "page.js", "start.js",
+)  # fmt: skip
 
 
 def show_page(scene: Scene, mode: int = 1, prefer: str = "") -> str:
     """The text of the page; mode: the one that is shown first; prefer: modes, motion or map, what it opens with."""
     script = '"use strict";\n(() => {\n' + "\n".join(_file(name) for name in _SCRIPTS) + "\n})();\n"
     style = _file("style.css")
+    wasm = "" if scene.live is None else " 'wasm-unsafe-eval'"
     policy = (
-        f"default-src 'none'; script-src '{_hash(script)}'; style-src '{_hash(style)}'; img-src data:; "
+        f"default-src 'none'; script-src '{_hash(script)}'{wasm}; style-src '{_hash(style)}'; img-src data:; "
         "base-uri 'none'; form-action 'none'"
     )
     parts = {
@@ -94,6 +110,7 @@ def payload(scene: Scene, mode: int, prefer: str) -> dict[str, Any]:
         "modes": None if scene.modes is None else _modes(scene.modes, arrays),
         "motion": None if scene.motion is None else _motion(scene.motion, arrays),
         "map": None if scene.map is None else _map(scene.map, arrays),
+        "live": None if scene.live is None else _live(scene.live, arrays),
     }
     return data | {"arrays": arrays.packed}
 
@@ -170,6 +187,27 @@ def _map(shown: SceneMap, arrays: _Arrays) -> dict[str, Any]:
     quantities = [{"name": n, "unit": unit, "values": arrays(x)} for n, (unit, x) in shown.quantities.items()]
     about = f"{len(shown.places)} places of {shown.point}"
     return {"about": about, "places": arrays(shown.places), "quantities": quantities}
+
+
+def _live(live: SceneLive, arrays: _Arrays) -> dict[str, Any]:
+    def module(given: LiveModule) -> dict[str, Any]:
+        packed = base64.b64encode(gzip.compress(given.code, mtime=0)).decode()
+        return {"code": packed, "arrays": {name: arrays(x, "f8") for name, x in given.arrays.items()}}
+
+    return {
+        **live.about,
+        "core": module(live.core),
+        "stepper": None if live.hammer is None else module(live.hammer),
+        "notices": list(live.notices),
+        "changes": [[_change(change, arrays) for change in by] for by in live.changes],
+    }
+
+
+def _change(change: MeshChange, arrays: _Arrays) -> dict[str, Any]:
+    second = None if change.second is None else arrays(change.second)
+    return {
+        "part": change.mesh, "stations": arrays(change.stations), "shapes": arrays(change.shapes), "second": second,
+    }  # fmt: skip
 
 
 def quaternions(R: Array) -> Array:

@@ -9,7 +9,7 @@ from pathlib import Path
 from supple.backends import c_source
 from supple.backends.program import body as program_body
 from supple.backends.stepping.collocation import STAGES, collocation_tables
-from supple.backends.stepping.layout import BALL, BLOCK, layout_text, struct_text, table_text
+from supple.backends.stepping.layout import BALL, BLOCK, CHOSEN, initialiser, layout_text, struct_text, table_text
 from supple.backends.stepping.plant import Ball, Block, Controlled, Coupled, Place, Plant
 from supple.expr.function import Function
 
@@ -84,6 +84,20 @@ def plant_equations(plant: Plant, also: Sequence[Function] = (), stepped: bool =
     text += [_THOROUGHLY] if large else []
     text += _definitions(plant, STAGES if stepped else 0)
     return "\n".join(text)
+
+
+def chosen_text(plant: Plant) -> str:
+    """A macro that says which coordinates are free and which follow."""
+    values = {
+        "free_v": [p.v for p in plant.free],
+        "free_q": [p.q for p in plant.free],
+        "dependent_v": [p.v for p in plant.dependent],
+        "dependent_q": [p.q for p in plant.dependent],
+        "free_unit": [int(p.angle) for p in plant.free],
+        "closure_row": plant.rows,
+        "balls": plant.balls,
+    }
+    return f"#define MODEL_CHOSEN {initialiser(CHOSEN, values)}"
 
 
 def _definitions(plant: Plant, stages: int) -> list[str]:

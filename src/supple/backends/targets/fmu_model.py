@@ -8,9 +8,8 @@ from dataclasses import replace
 from typing import Any
 
 from supple.backends.c_source import literal, signature
-from supple.backends.stepping.layout import CHOSEN, METHODS, SETTINGS, initialiser
-from supple.backends.stepping.plant import Plant
-from supple.backends.stepping.plant_text import plant_equations
+from supple.backends.stepping.layout import METHODS, SETTINGS, initialiser
+from supple.backends.stepping.plant_text import chosen_text, plant_equations
 from supple.backends.stepping.settings import LEAST_NEWTON, TIGHTEST, Settings, newton_share
 from supple.backends.targets.fmu_variables import FmuParts, Variables
 from supple.backends.targets.heading import NOTICE
@@ -90,20 +89,6 @@ def _settings() -> list[str]:
     return [f"#define {name} {value}" for name, value in made.items()]
 
 
-def _chosen(plant: Plant) -> str:
-    """Which coordinates are free and which follow."""
-    values = {
-        "free_v": [p.v for p in plant.free],
-        "free_q": [p.q for p in plant.free],
-        "dependent_v": [p.v for p in plant.dependent],
-        "dependent_q": [p.q for p in plant.dependent],
-        "free_unit": [int(p.angle) for p in plant.free],
-        "closure_row": plant.rows,
-        "balls": plant.balls,
-    }
-    return f"#define MODEL_CHOSEN {initialiser(CHOSEN, values)}"
-
-
 def _tables(parts: FmuParts, table: Variables) -> list[str]:
     first, plant = table.first, parts.plant
     kept = [x.start or 0.0 for x in table.variables[: first["DERIVATIVES"]]]
@@ -111,7 +96,7 @@ def _tables(parts: FmuParts, table: Variables) -> list[str]:
     states = {p.q for p in plant.free}
     origin = [0.0 if i in states else x for i, x in enumerate(parts.start)]  # what the states are displacements from
     return [
-        _chosen(plant),
+        chosen_text(plant),
         _integers("MODEL_OBSERVED_Q", [x.q for x in parts.observed]),
         _integers("MODEL_LOAD", parts.loads),
         _integers("MODEL_SIGN", [x.sign for x in parts.parameters]),

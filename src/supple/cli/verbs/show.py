@@ -32,6 +32,8 @@ from supple.errors import SuppleError
 @duration_option
 @every_option
 @click.option("--map", "map_file", type=click.Path(path_type=Path), metavar="FILE.nc", help="A result of supple map.")
+@click.option("--keep", multiple=True, metavar="NAME", help="A parameter that the page can change.")
+@click.option("--live/--static", default=True, show_default=True, help="Whether the page carries the robot's own code.")
 @click.option("-o", "--output", type=click.Path(path_type=Path), metavar="FILE.html", help="The page: one file, no network.")
 @click.option("--png", type=click.Path(path_type=Path), metavar="FILE", help="A picture of --mode, or at rest.")
 @click.option("--gif", type=click.Path(path_type=Path), metavar="FILE", help="A film of --mode, or of the motion.")
@@ -42,7 +44,7 @@ from supple.errors import SuppleError
 def show(
     robot: str, at: dict[str, str], settings: dict[str, str], assembly: str | None, loads: dict[str, list[float]],
     free: bool, count: int, mode: int | None, motion: str | None, duration: float | None, every: float,
-    map_file: Path | None,
+    map_file: Path | None, keep: tuple[str, ...], live: bool,
     output: Path | None, png: Path | None, gif: Path | None, mp4: Path | None, glb: Path | None, opened: bool, as_json: bool,
 ) -> None:  # fmt: skip
     """A page that shows the robot in three dimensions: its parts, its modes, a motion."""
@@ -52,9 +54,9 @@ def show(
     _check_film(gif or mp4, mode, motion)
     most = max(count, mode or 0)
     with bar(f"{robot} {motion or ''}") as report:
-        scene = Robot(robot, settings).show(
+        scene = Robot(robot, settings).keeping(keep).show(
             at, count=most, free=free, motion=motion, duration=duration, every=every, loads=loads, assembly=assembly,
-            map=map_file, progress=report,
+            map=map_file, live=live and (output is not None or opened), progress=report,
         )  # fmt: skip
     if mode is not None and scene.modes is None:
         raise SuppleError(scene.notices[-1])

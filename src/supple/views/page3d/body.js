@@ -3,7 +3,7 @@
 // A section is a 3 x 4 matrix, row by row: the rotation of a rigid slice of a part, and its place. Everything that is drawn
 // hangs on sections. They are linear in what moves them: in the amplitude of a mode, and between a straight and a bent robot.
 
-const KINDS = { f4: Float32Array, u2: Uint16Array, u4: Uint32Array, i1: Int8Array };
+const KINDS = { f4: Float32Array, f8: Float64Array, u2: Uint16Array, u4: Uint32Array, i1: Int8Array };
 
 function decoded(packed) {
   const text = atob(packed.d);

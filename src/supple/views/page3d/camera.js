@@ -79,6 +79,7 @@ class Camera {
     canvas.addEventListener("contextmenu", (event) => event.preventDefault());
     canvas.addEventListener("pointerdown", (event) => {
       canvas.setPointerCapture(event.pointerId);
+      if (this.taken?.(event)) return; // something else than the camera moves with the pointer
       touching.set(event.pointerId, [event.clientX, event.clientY]);
     });
     for (const end of ["pointerup", "pointercancel"]) canvas.addEventListener(end, (event) => touching.delete(event.pointerId));

@@ -45,6 +45,10 @@ class Page {
     this.listen();
     this.pick(this.choice.tab);
     this.frames = 0;
+    this.ready = Live.begin(this).then((live) => {
+      this.live = live;
+      this.stale = true;
+    });
     requestAnimationFrame((t) => this.frame(t));
   }
 
@@ -78,7 +82,7 @@ class Page {
     document.title = `${data.robot} · supple`;
     $("name").textContent = data.robot;
     $("about").textContent = data.about;
-    const tabs = [["modes", "Modes", data.modes], ["motion", "Motion", data.motion], ["map", "Map", data.map], ["pose", "Pose", true]];
+    const tabs = [["modes", "Modes", data.modes], ["motion", "Motion", data.motion], ["map", "Map", data.map], ["pose", "Pose", true], ["hammer", "Hammer", data.live?.stepper]];
     for (const [key, title, there] of tabs) {
       if (!there) continue;
       const button = make("button", title, { type: "button", onclick: () => this.pick(key) });
@@ -92,7 +96,7 @@ class Page {
       const angle = unit === "rad" ? `${seen((value * 180) / Math.PI)}°` : `${seen(value)} ${unit}`;
       row.insertCell().textContent = angle;
     }
-    for (const text of data.notices) $("notices").append(make("p", text));
+    for (const text of [...data.notices, ...(data.live?.notices ?? [])]) $("notices").append(make("p", text));
     this.labels = this.robot.parts.filter((p) => p.name && p.kind !== "base").map((part) => {
       const span = make("span", part.name);
       span.dir = "auto";
@@ -104,7 +108,7 @@ class Page {
   pick(tab) {
     this.choice.tab = tab;
     for (const button of $("tabs").children) button.setAttribute("aria-selected", String(button.dataset.tab === tab));
-    for (const key of ["modes", "motion", "map", "pose"]) $(key).hidden = key !== tab;
+    for (const key of ["modes", "motion", "map", "pose", "hammer"]) $(key).hidden = key !== tab;
     const moving = tab === "motion" && this.motion;
     $("bar").hidden = !moving;
     document.body.classList.toggle("bar", Boolean(moving));
@@ -118,7 +122,7 @@ class Page {
 
   // The show that runs: it says where sections are, and what colours mean.
   get show() {
-    return { modes: this.modes, motion: this.motion, map: this.map }[this.choice.tab] ?? null;
+    return { modes: this.modes, motion: this.motion, map: this.map, hammer: this.hammer }[this.choice.tab] ?? null;
   }
 
   recolour() {
@@ -216,7 +220,7 @@ class Page {
     const sun = unit(add(add(scale(1.1, this.camera.up), scale(0.55, this.camera.direction)), scale(-0.5, right)));
     this.renderer.draw({ camera, eye, up: normal, sun: dot(sun, normal) > 0.25 ? sun : unit(add(sun, scale(0.8, normal))), floor: this.ground.height, ground: this.ground.uniforms,
       showFloor: $("floor").checked, showEdges: $("edges").checked, ghost: $("ghost").checked && this.show?.ghost?.() ? this.show.ghost() : null, sections: this.current,
-      mapped: Boolean(this.colours), dark: document.documentElement.classList.contains("dark"), lines: this.show?.lines?.(this.current) ?? [] });
+      mapped: Boolean(this.colours), dark: document.documentElement.classList.contains("dark"), lines: [...(this.show?.lines?.(this.current) ?? []), ...(this.live?.lines() ?? [])] });
     this.placeLabels(camera, width, height);
     $("caption").textContent = this.show?.caption() ?? this.data.robot;
   }

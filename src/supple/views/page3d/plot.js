@@ -45,7 +45,9 @@ function drawPlot(canvas, time, series, now) {
     values.forEach((v, i) => (Number.isFinite(v) ? pen.lineTo(x(time[i]), y(v)) : null));
     pen.stroke();
   });
-  pen.strokeStyle = colours.getPropertyValue("--ink");
-  pen.beginPath(); pen.moveTo(x(now), top); pen.lineTo(x(now), bottom); pen.stroke();
+  if (Number.isFinite(now)) {
+    pen.strokeStyle = colours.getPropertyValue("--ink");
+    pen.beginPath(); pen.moveTo(x(now), top); pen.lineTo(x(now), bottom); pen.stroke();
+  }
   return (px) => first + clamp((px - left) / (right - left), 0, 1) * (last - first);
 }

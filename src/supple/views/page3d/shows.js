@@ -7,13 +7,12 @@ class ModeShow {
     const all = page.robot.placed(this.data.moves), elastic = all.e.length / this.data.frequencies.length;
     this.moves = this.data.frequencies.map((_, k) => ({ R: all.R.subarray(9 * this.frames * k, 9 * this.frames * (k + 1)),
       p: all.p.subarray(3 * this.frames * k, 3 * this.frames * (k + 1)), e: all.e.subarray(elastic * k, elastic * (k + 1)), x: all.x.subarray(elastic * k, elastic * (k + 1)) }));
-    this.data.frequencies.forEach((f, k) => {
+    this.data.frequencies.forEach((_, k) => {
       const button = make("button", "", { type: "button", className: "mode", onclick: () => this.choose(k) });
       button.setAttribute("role", "radio");
-      const damping = this.data.damping[k] > 0 ? `ζ ${(100 * this.data.damping[k]).toPrecision(3)} %` : "";
-      button.append(make("small", String(k + 1)), make("span", f === null ? "–" : `${seen(f, 5)} Hz`), make("small", damping));
       $("mode-list").append(button);
     });
+    this.list();
     $("amplitude").addEventListener("input", () => this.say());
     $("phase").addEventListener("input", () => {
       this.phase = ($("phase").value * Math.PI) / 180;
@@ -21,6 +20,25 @@ class ModeShow {
       page.stale = true;
     });
     this.choose(page.choice.mode);
+  }
+
+  // Frequencies and damping ratios in the list.
+  list() {
+    [...$("mode-list").children].forEach((button, k) => {
+      const f = this.data.frequencies[k], about = this.data.near ? "ζ ≈" : "ζ";
+      const damping = this.data.damping[k] > 0 ? `${about} ${(100 * this.data.damping[k]).toPrecision(3)} %` : "";
+      button.replaceChildren(make("small", String(k + 1)), make("span", f === null ? "–" : `${seen(f, 5)} Hz`), make("small", damping));
+    });
+  }
+
+  // Modes of another pose or design.
+  renew({ moves, ...known }) {
+    this.moves = moves;
+    this.data = { ...this.data, ...known, near: true };
+    this.known.clear();
+    this.list();
+    for (const kind of ["elastic", "kinetic"]) this.shares(kind);
+    this.say();
   }
 
   choose(k) {
