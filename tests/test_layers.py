@@ -22,7 +22,7 @@ ROOMS = {
     "private": {"errors", "delivery"},
     "remembered": {"errors", "delivery", "private"},
     "checkpoints": {"errors", "delivery", "private"},
-    "robot": {"errors", "delivery"},
+    "robot": {"errors", "delivery", "remembered"},
     "motion": {"errors", "robot"},
     "formulations": {"expr", "robot", "errors"},
     "backends": {"expr", "errors", "delivery", "private", "remembered"},

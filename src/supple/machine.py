@@ -24,6 +24,7 @@ from supple.model.posture import posture
 from supple.motion.description import Motion
 from supple.motion.reader import read_motion
 from supple.robot.assemble import assemble
+from supple.robot.kept_mechanism import kept_mechanism
 from supple.robot.mechanism import Mechanism
 from supple.robot.reader import Description, Source, describe, parse_robot, read_source
 
@@ -132,7 +133,23 @@ class Machine:
 
     def mechanism(self, *, rigid: bool = False) -> Mechanism:
         """The tree of frames and its loops; `rigid` takes all flexibility out of it."""
-        return self._once(("mechanism", rigid), lambda: assemble(self._symbolic, rigid))
+        return self._once(("mechanism", rigid), lambda: self._assembled(rigid))
+
+    def _assembled(self, rigid: bool) -> Mechanism:
+        question = self._question(rigid)
+        if not question:
+            return assemble(self._symbolic, rigid)
+        return kept_mechanism(question, lambda: assemble(self._symbolic, rigid))
+
+    def _question(self, rigid: bool) -> tuple[str, ...]:
+        """What a mechanism depends on besides files that the robot file names; nothing if it is made in no time."""
+        written = self.source.robot.bodies.values()
+        slow = any(body.plate is not None for body in written) and not any(body.fe is not None for body in written)
+        if rigid or self.keep or not slow or not all(isinstance(x, (str, int, float)) for x in self.settings.values()):
+            return ()
+        source = self.source
+        settings = [f"{name}={value!r}" for name, value in self.settings.items()]
+        return (source.sha256, source.robot.name, str(source.folder), str(source.outside), *settings)
 
     def equations(self, formulation: str = USUAL, *, rigid: bool = False) -> Equations:
         """The equations of motion as a formulation writes them."""

@@ -75,11 +75,11 @@ def recalled(key: str) -> Answer | None:
 
 
 def remember(key: str, words: Mapping[str, Any], arrays: Mapping[str, Array] | None = None) -> None:
-    """Keep an answer, if there is a folder for it."""
+    """Keep an answer, if there is a folder for it and JSON has its words."""
     stream = io.BytesIO()
-    text = np.frombuffer(json.dumps(words, allow_nan=False).encode(), np.uint8)
-    np.savez(stream, allow_pickle=False, **{_WORDS: text, **(arrays or {})})
-    with contextlib.suppress(OSError, SuppleError):
+    with contextlib.suppress(OSError, SuppleError, ValueError):
+        text = np.frombuffer(json.dumps(words, allow_nan=False).encode(), np.uint8)
+        np.savez(stream, allow_pickle=False, **{_WORDS: text, **(arrays or {})})
         folder = _folders()[-1]
         with scratch(keyed(folder)) as stage:
             made = stage / "record"

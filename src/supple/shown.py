@@ -14,34 +14,12 @@ from supple.errors import SuppleError
 from supple.results.scene import Scene
 from supple.results.sizing import Sizing
 from supple.results.study import Study
-from supple.storage import dataset, frf_dataset, modes_dataset, save, save_frf, save_linear
-from supple.storage.studies import read_study, save_study, study_dataset
-from supple.views.bode import bode_figure
-from supple.views.comparison import comparison_figure, comparison_page
-from supple.views.figures import Figure, plain, written
-from supple.views.gltf import write_glb
-from supple.views.look import check_mode
-from supple.views.mode_picture import MOVING, draw_mode, mode_figure
-from supple.views.page import Page, html
-from supple.views.show_page import show_page, write_page
-from supple.views.sizing import sizing_figure, sizing_page
-from supple.views.still import write_film, write_still
-from supple.views.study_page import study_page
-from supple.views.study_plot import study_figure
-from supple.views.tables import (
-    bodies_page,
-    check_page,
-    counts_page,
-    frf_page,
-    linear_page,
-    modes_page,
-    simulation_page,
-    stiffness_page,
-)
-from supple.views.time_plot import time_figure
 
-if TYPE_CHECKING:
+if TYPE_CHECKING:  # what shows results takes longer to load than many results to compute
     import xarray
+
+    from supple.views.figures import Figure
+    from supple.views.page import Page
 
 R = TypeVar("R")
 
@@ -54,9 +32,14 @@ class Picture:
 
     def save(self, file: str | Path) -> Path:
         """Write it to a .png, .svg or .pdf file."""
+
+        from supple.views.figures import written
+
         return written(self.figure, Path(file))
 
     def _repr_png_(self) -> bytes:
+        from supple.views.figures import plain
+
         made = io.BytesIO()
         plain(self.figure).savefig(made, format="png", dpi=100)
         return made.getvalue()
@@ -67,6 +50,8 @@ class _Shown:
         raise NotImplementedError
 
     def _repr_html_(self) -> str:
+        from supple.views.page import html
+
         return html(self._page())
 
 
@@ -74,6 +59,8 @@ class CheckShown(_Shown, results.Check):
     """What a robot is made of, and how it can move at a pose."""
 
     def _page(self) -> Page:
+        from supple.views.tables import check_page
+
         return check_page(self)
 
 
@@ -81,10 +68,15 @@ class ModesShown(_Shown, results.Modes):
     """Natural modes about a static equilibrium."""
 
     def _page(self) -> Page:
+        from supple.views.tables import modes_page
+
         return modes_page(self)
 
     def plot(self, mode: int = 1, file: str | Path | None = None) -> Picture:
         """A mode (from 1) as a picture; `file` writes it too, .gif as a film."""
+
+        from supple.views.mode_picture import MOVING, draw_mode, mode_figure
+
         made = Picture(mode_figure(self, mode))
         if file is not None and Path(file).suffix.lower() in MOVING:
             draw_mode(self, mode, Path(file))
@@ -94,6 +86,9 @@ class ModesShown(_Shown, results.Modes):
 
     def to_xarray(self) -> xarray.Dataset:
         """Frequencies, damping ratios, shapes and energy shares with named axes and units."""
+
+        from supple.storage import modes_dataset
+
         return modes_dataset(self)
 
 
@@ -101,10 +96,15 @@ class SimulationShown(_Shown, results.Simulation):
     """A motion over time: signals by name, as in run["tau"] or run["tau:q11"]."""
 
     def _page(self) -> Page:
+        from supple.views.tables import simulation_page
+
         return simulation_page(self)
 
     def plot(self, file: str | Path | None = None) -> Picture:
         """Actuators, forces, points and deformations over time; `file` writes the picture too."""
+
+        from supple.views.time_plot import time_figure
+
         made = Picture(time_figure(self))
         if file is not None:
             made.save(file)
@@ -112,10 +112,16 @@ class SimulationShown(_Shown, results.Simulation):
 
     def to_xarray(self) -> xarray.Dataset:
         """All signals with named axes, units and provenance."""
+
+        from supple.storage import dataset
+
         return dataset(self)
 
     def save(self, file: str | Path) -> Path:
         """Write it to a .nc (netCDF), .csv or .mat file."""
+
+        from supple.storage import save
+
         save(self, Path(file))
         return Path(file)
 
@@ -124,10 +130,15 @@ class ComparisonShown(_Shown, results.Comparison):
     """Formulations of one robot at one pose."""
 
     def _page(self) -> Page:
+        from supple.views.comparison import comparison_page
+
         return comparison_page(self)
 
     def plot(self, file: str | Path | None = None) -> Picture:
         """Differences and costs as a picture; `file` writes it too."""
+
+        from supple.views.comparison import comparison_figure
+
         made = Picture(comparison_figure(self))
         if file is not None:
             made.save(file)
@@ -138,6 +149,8 @@ class StiffnessShown(_Shown, results.Stiffness):
     """How a named point gives way."""
 
     def _page(self) -> Page:
+        from supple.views.tables import stiffness_page
+
         return stiffness_page(self)
 
 
@@ -145,10 +158,15 @@ class FrfShown(_Shown, results.Frf):
     """Frequency responses: frf["tool.z", "tool.fz"] is one of them."""
 
     def _page(self) -> Page:
+        from supple.views.tables import frf_page
+
         return frf_page(self)
 
     def plot(self, file: str | Path | None = None) -> Picture:
         """Magnitude and phase; `file` writes the picture too."""
+
+        from supple.views.bode import bode_figure
+
         made = Picture(bode_figure(self))
         if file is not None:
             made.save(file)
@@ -156,10 +174,16 @@ class FrfShown(_Shown, results.Frf):
 
     def to_xarray(self) -> xarray.Dataset:
         """Real and imaginary parts with named axes."""
+
+        from supple.storage import frf_dataset
+
         return frf_dataset(self)
 
     def save(self, file: str | Path) -> Path:
         """Write it to a .nc, .csv, .mat or .uff file."""
+
+        from supple.storage import save_frf
+
         save_frf(self, Path(file))
         return Path(file)
 
@@ -168,10 +192,15 @@ class LinearShown(_Shown, results.LinearModel):
     """A, B, C, D with names."""
 
     def _page(self) -> Page:
+        from supple.views.tables import linear_page
+
         return linear_page(self)
 
     def save(self, file: str | Path) -> Path:
         """Write it to a .mat, .npz, .json or .c file."""
+
+        from supple.storage import save_linear
+
         save_linear(self, Path(file))
         return Path(file)
 
@@ -191,10 +220,15 @@ class StudyShown(_Shown, Study):
     """Numbers of a robot over many poses or designs: study.quantities["f1"].values."""
 
     def _page(self) -> Page:
+        from supple.views.study_page import study_page
+
         return study_page(self)
 
     def plot(self, file: str | Path | None = None) -> Picture:
         """Lines, maps, slices or a scatter of every quantity; `file` writes the picture too."""
+
+        from supple.views.study_plot import study_figure
+
         made = Picture(study_figure(self))
         if file is not None:
             made.save(file)
@@ -202,16 +236,25 @@ class StudyShown(_Shown, Study):
 
     def to_xarray(self) -> xarray.Dataset:
         """Quantities over the axes of the grid, or over cases, with units."""
+
+        from supple.storage.studies import study_dataset
+
         return study_dataset(self)
 
     def save(self, file: str | Path) -> Path:
         """Write it to a .nc (netCDF), .csv or .mat file."""
+
+        from supple.storage.studies import save_study
+
         save_study(self, Path(file))
         return Path(file)
 
 
 def read_map(file: str | Path) -> Study:
     """The study in a .nc file."""
+
+    from supple.storage.studies import read_study
+
     return read_study(Path(file))
 
 
@@ -220,6 +263,10 @@ class SceneShown(Scene):
 
     def page(self, mode: int = 1, first: str = "") -> str:
         """The text of its page; mode: the one to begin with; first: modes or motion, what it opens with."""
+
+        from supple.views.look import check_mode
+        from supple.views.show_page import show_page
+
         check_mode(self, mode if self.modes is not None else None)
         return show_page(self, mode, first)
 
@@ -230,6 +277,11 @@ class SceneShown(Scene):
 
         mode: the one (from 1) that a page begins with and that pictures, films and glTF files show; None: the motion, if
         there is one, else a page begins with the first mode and pictures show the robot at rest."""
+
+        from supple.views.gltf import write_glb
+        from supple.views.show_page import write_page
+        from supple.views.still import write_film, write_still
+
         path = Path(file)
         match path.suffix.lower():
             case ".png":
@@ -254,10 +306,15 @@ class SizingShown(_Shown, Sizing):
     """The best values of parameters, and what holds them back."""
 
     def _page(self) -> Page:
+        from supple.views.sizing import sizing_page
+
         return sizing_page(self)
 
     def plot(self, file: str | Path | None = None) -> Picture:
         """How the runs went, and the trade-off if there is one; `file` writes the picture too."""
+
+        from supple.views.sizing import sizing_figure
+
         made = Picture(sizing_figure(self))
         if file is not None:
             made.save(file)
@@ -268,6 +325,8 @@ class CountedShown(_Shown, results.Counted):
     """What one evaluation of a generated model costs."""
 
     def _page(self) -> Page:
+        from supple.views.tables import counts_page
+
         return counts_page(self)
 
 
@@ -275,6 +334,9 @@ class Bodies(list[dict[str, Any]]):
     """Flexible bodies of a robot, one entry each."""
 
     def _repr_html_(self) -> str:
+        from supple.views.page import html
+        from supple.views.tables import bodies_page
+
         return html(bodies_page(self))
 
 

@@ -58,6 +58,8 @@ def _word(x: Any) -> str:
     """A number or a word, with its kind; raises TypeError for anything else."""
     if isinstance(x, (bool, int, str, Fraction, slice)) or x is None:
         return f"{type(x).__name__} {x}"
-    if isinstance(x, (float, np.floating, np.integer)):
-        return f"{type(x).__name__} {x!r}"
+    if isinstance(x, (float, np.floating)):
+        return f"float {float(x)!r}"
+    if isinstance(x, np.integer):
+        return f"int {x}"
     raise TypeError(f"{type(x).__name__} is no number")

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from typing import Any
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -15,16 +16,16 @@ from supple.robot.bodies.beam import beam_body, beam_marker
 from supple.robot.bodies.beam_element import BeamSpec
 from supple.robot.bodies.damping import damped
 from supple.robot.bodies.record import Array, Body, Marker, eye, moved, moved_marker, zeros
-from supple.robot.bodies.reduced_beam import reduced_beam
 from supple.robot.bodies.rigid import rigid_body
 from supple.robot.bodies.section import CrossSection, cross_section
 from supple.robot.bodies.shortening import section_shortening
 from supple.robot.entries import EntryError, resolved
-from supple.robot.finite_elements.model import cleaned
-from supple.robot.flexible_bodies import FlexibleBodies, Shape, reduction_of
 from supple.robot.geometry import beam_frame, direction, point
 from supple.robot.quantity import is_number
 from supple.robot.reader import Description
+
+if TYPE_CHECKING:  # plates and finite elements take long to load and few robots have them
+    from supple.robot.flexible_bodies import FlexibleBodies, Shape
 
 _LARGEST = 1e20  # of a mass, an inertia or a stiffness, in SI units
 
@@ -64,10 +65,15 @@ class LinkBodies:
         self.materials: Mapping[str, spec.Material] = resolved(description, "materials")
         self.sections: Mapping[str, spec.Section] = resolved(description, "sections")
         self.damping: spec.Damping | None = resolved(description, "damping")
-        self.flexible = FlexibleBodies(
-            self.materials, self.sections, description.folder, rigid, self.shortens, description.outside
-        )
+        self.files = (description.folder, description.outside)
         self.made: dict[Any, list[Piece]] = {}  # of named bodies, which legs share
+
+    @cached_property
+    def flexible(self) -> FlexibleBodies:
+        from supple.robot.flexible_bodies import FlexibleBodies
+
+        folder, outside = self.files
+        return FlexibleBodies(self.materials, self.sections, folder, self.rigid, self.shortens, outside)
 
     def pieces(self, given: str | spec.Body | None, normal: Array, floating: bool = False) -> list[Piece]:
         """The pieces of a link: one, or one per segment of a segmented beam. A platform's body is `floating`."""
@@ -122,6 +128,9 @@ class LinkBodies:
         return [first] + [rest] * (segments - 1)
 
     def reduced_beam(self, made: BeamSpec, whole: Body, given: Any) -> tuple[Body, Array]:
+        from supple.robot.bodies.reduced_beam import reduced_beam
+        from supple.robot.flexible_bodies import reduction_of
+
         try:
             return reduced_beam(made, whole, *reduction_of(given))
         except SuppleError as error:
@@ -138,11 +147,15 @@ class LinkBodies:
 
 
 def _product(Phi: Array, V: Array) -> Array:
+    from supple.robot.finite_elements.model import cleaned
+
     found = Phi.astype(float) @ V
     return cleaned(found, np.abs(found).max(axis=1, initial=0.0)[:, None])
 
 
 def _congruent(G: Array, V: Array) -> Array:
+    from supple.robot.finite_elements.model import cleaned
+
     made = V.T @ G.astype(float) @ V
     return cleaned((made + made.T) / 2, np.abs(made).max(initial=0.0))
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -108,7 +109,7 @@ class Mechanism:
     platform: int | None  # the platform's frame
     orientation: Array | None  # platform's assembled orientation as a quaternion
     normal: Array  # of a planar robot's plane, in the base
-    pieces: dict[int, Piece]  # of frames that carry a beam, a plate or finite elements: what these are made of
+    pieces: Mapping[int, Piece]  # of frames that carry a beam, a plate or finite elements: what these are made of
 
     @property
     def nv(self) -> int:

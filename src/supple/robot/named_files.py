@@ -19,6 +19,8 @@ LARGEST_FILE = 200_000_000  # bytes of a file that a robot or motion file names
 _TRUSTED: ContextVar[bool] = ContextVar("trusted", default=False)
 _FOLDER: ContextVar[Path | None] = ContextVar("folder", default=None)  # in which files must lie at the moment
 
+_NOTED: ContextVar[list[Path] | None] = ContextVar("noted", default=None)
+
 
 @contextmanager
 def outside_allowed() -> Iterator[None]:
@@ -44,8 +46,22 @@ def files_below(folder: Path, outside: bool) -> Iterator[None]:
         _FOLDER.reset(token)
 
 
+@contextmanager
+def files_noted() -> Iterator[list[Path]]:
+    """The files that `checked_file` lets pass within it."""
+    seen: list[Path] = []
+    token = _NOTED.set(seen)
+    try:
+        yield seen
+    finally:
+        _NOTED.reset(token)
+
+
 def checked_file(path: Path, most: int = LARGEST_FILE) -> Path:
     """The path, if it is a regular file of a size that can be read, and lies where it may."""
+    noted = _NOTED.get()
+    if noted is not None:
+        noted.append(path)
     fault = file_fault(path, most)
     if fault is not None:
         raise SuppleError(f"{path.name}: {fault}")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from fractions import Fraction
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -22,10 +22,12 @@ from supple.robot.bodies.record import (
 )
 from supple.robot.bodies.spring import spring_body, spring_marker, spring_problem
 from supple.robot.entries import Entry, EntryError
-from supple.robot.flexible_bodies import Shape
 from supple.robot.geometry import direction, snapped
 from supple.robot.link_bodies import Piece
 from supple.robot.mechanism import Anchor, Coordinate, Frame, JointMotion, Kind, Role
+
+if TYPE_CHECKING:
+    from supple.robot.flexible_bodies import Shape
 
 PLANES = {"xy": ("x", "y", "z"), "xz": ("x", "z", "-y"), "yz": ("y", "z", "x")}
 NO_FRICTION = spec.Friction.model_construct(viscous=0, coulomb=0, width=0)

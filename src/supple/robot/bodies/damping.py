@@ -8,7 +8,6 @@ from fractions import Fraction
 from typing import Any
 
 import numpy as np
-from scipy.linalg import eigh
 
 from supple.robot.bodies.record import Body
 from supple.robot.description import Damping
@@ -41,6 +40,8 @@ def _modal(M: Any, K: Any, ratios: Sequence[Any]) -> Any:
     """Momenta times 2 zeta omega times momenta; zero where there is no mass (an elastic joint has no modes of its own)."""
     if not np.any(M):
         return np.zeros_like(M).astype(object)
+    from scipy.linalg import eigh
+
     squares, shapes = eigh(K, M)
     momentum = M @ shapes
     each = [ratios[min(k, len(ratios) - 1)] for k in range(len(squares))]  # the last one goes for the rest
