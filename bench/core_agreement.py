@@ -5,8 +5,8 @@
 Branches: random poses about home (as bench/assembly.py draws them), asked of the core and of `postures`, which walks in
 Python with bounds of its own making. Models: random poses of random designs (parameters that may stay free, each changed by
 up to 3 %); equilibria, M, D, K and H on the same motions, frequencies, a receptance of every point at 3 frequencies, and
-compliances, relative to the largest number of each. Exits with 1 if a posture is in another branch, a refusal has no words
-or a number is off by more than 1e-9.
+compliances, relative to the largest number of each (forces of actuators: to the largest force). Exits with 1 if a posture
+is in another branch, a refusal has no words or a number is off by more than 1e-9.
 """
 
 from __future__ import annotations
@@ -110,7 +110,8 @@ def compared(core: Core, found: Any, row: int, model: Model, linear: Linear, res
     T = found["T"][row]
     back = np.linalg.pinv(T) @ linear.Z
     made = {key: off(back.T @ found[key][row] @ back, getattr(linear, key)) for key in ("M", "K", "D", "H")}
-    made |= {"q": apart(core, rest.q, found["q"][row]), "tau": off(found["tau"][row], rest.tau)}
+    force = max(1e-12, float(np.abs(model.forces(rest.q, friction=False)).max()))
+    made |= {"q": apart(core, rest.q, found["q"][row]), "tau": off(found["tau"][row], rest.tau, force)}
     mu = eigh(linear.M, 0.5 * (linear.K + linear.K.T), eigvals_only=True)[::-1]
     made["squares"] = off(found["squares"][row] * mu[: found["squares"].shape[1]], np.ones(found["squares"].shape[1]))
     twist = model.call("points", q=rest.q, v=np.eye(model.nv))
@@ -126,8 +127,9 @@ def compared(core: Core, found: Any, row: int, model: Model, linear: Linear, res
     return made
 
 
-def off(found: Any, wanted: Any) -> float:
-    return float(np.abs(found - wanted).max(initial=0.0) / max(np.abs(wanted).max(initial=0.0), 1e-12))
+def off(found: Any, wanted: Any, size: float = 1e-12) -> float:
+    """The largest difference, relative to the largest number, or to `size` where that is more."""
+    return float(np.abs(found - wanted).max(initial=0.0) / max(np.abs(wanted).max(initial=0.0), size))
 
 
 def main() -> int:

@@ -9,11 +9,10 @@ import numpy as np
 
 from supple.backends.interpreter import interpret
 from supple.core.prepared import Prepared
+from supple.core.tangents import by_parameters
 from supple.errors import SuppleError
 from supple.model.algebra import Array
 from supple.model.turning import turn_rates
-
-_IMAGINARY = 1e-30
 
 
 @dataclass(frozen=True)
@@ -47,9 +46,9 @@ def directions(core: Prepared, poses: Array, values: Array, inner: Array, by: Se
         rows = [core.robot.keep.index(names[k]) for k in kept]
         tangents = np.array([core.parameters.tangents(row)[rows] for row in values])
         dp[:, kept] = tangents
-        p = np.broadcast_to(inner, (count, inner.shape[1]))[:, None] + 1j * _IMAGINARY * dp[:, kept]
-        found = interpret(core.base)(p=p)["held"]
-        moved = np.broadcast_to(np.imag(found) / _IMAGINARY, (count, len(kept), len(order))).copy()
+        p = np.broadcast_to(np.broadcast_to(inner, (count, inner.shape[1]))[:, None], tangents.shape)
+        found = interpret(by_parameters(core.base))(p=p, dp=tangents)["held"]
+        moved = np.broadcast_to(found, (count, len(kept), len(order))).copy()
         moved[..., [order.index(n) for n in core.names]] = 0.0
         held[:, kept] = moved
     return Directions(names, _tangents(core, poses, inner, held), dp)

@@ -174,6 +174,7 @@ def _structural(robot: Machine, name: str) -> str:
 
 _PLAIN = (int, float, Fraction, np.floating, np.integer)
 _WORDS = (str, bytes, bool, slice, type(None))
+_DRAWN = ("outline",)  # fields that equations do not see; their length may change with a mesh
 
 
 def _numbers(mechanism: Mechanism) -> Array:
@@ -228,4 +229,4 @@ def _replaced(part: Any, places: Iterator[int], symbols: Symbols) -> Any:
 
 
 def _fields(part: Any) -> list[str]:
-    return [f.name for f in dataclasses.fields(part) if f.init]
+    return [f.name for f in dataclasses.fields(part) if f.init and f.name not in _DRAWN]

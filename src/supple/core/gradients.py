@@ -63,6 +63,17 @@ def mode_derivatives(d: Derivatives, independent: tuple[int, ...]) -> ModeDeriva
     return ModeDerivatives(by_square, hz, by_shape)
 
 
+def square_slopes(d: Derivatives, n: int, index: int, independent: tuple[int, ...], same: float) -> Array:
+    """(names,) derivatives of one square of pose n; among squares that agree to `same` by its place in their subspace. M and
+    K have to be among the derivatives."""
+    squares = d.answers["squares"][n]
+    group = np.flatnonzero(np.abs(squares - squares[index]) <= same * abs(squares[index]))
+    X = d.answers["shapes"][n][list(independent)][:, group]
+    split = X.T @ (_symmetric(d["K"][n]) - squares[index] * d["M"][n]) @ X
+    slopes = np.asarray(np.linalg.eigvalsh(_symmetric(split)), dtype=float)
+    return slopes[:, int(np.flatnonzero(group == index)[0])]
+
+
 def _along(M: Array, K: Array, dM: Array, dK: Array, X: Array, level: float) -> tuple[Array, Array]:
     """Derivatives of the squares of a subspace, and of its shapes."""
     split = X.T @ (dK - level * dM) @ X

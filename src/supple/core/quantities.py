@@ -12,11 +12,11 @@ from difflib import get_close_matches
 
 import numpy as np
 
-from supple.backends.interpreter import Interpreted, interpret
+from supple.backends.interpreter import interpret
 from supple.core.compiled import EQUILIBRIA, LINEAR, POSTURES
 from supple.core.core import Answers, Core
 from supple.errors import SuppleError
-from supple.expr.function import function
+from supple.expr.function import Function, function
 from supple.expr.node import Scalar, add
 from supple.model.algebra import Array
 from supple.model.ports import MOVED, in_plane
@@ -203,7 +203,7 @@ def _driven(core: Core, answers: Answers) -> Array:
 
 def _mass(core: Core, name: str, number: str, inside: str, part: str) -> Quantity:
     _no(name, inside, part)
-    f = mass_function(core)
+    f = interpret(mass_function(core))
 
     def of(core: Core, answers: Answers, p: Array) -> Array:
         made: Array = np.broadcast_to(f(p=core.parameters.inputs(p))["mass"], (len(p), 1))[:, 0]
@@ -212,12 +212,12 @@ def _mass(core: Core, name: str, number: str, inside: str, part: str) -> Quantit
     return Quantity(name, "kg", "mass of all bodies", POSTURES, frozenset(), 0, of, low_is_bad=False, kind="mass")
 
 
-def mass_function(core: Core) -> Interpreted:
+def mass_function(core: Core) -> Function:
     """p -> mass of all bodies."""
     total: Scalar = 0
     for frame in core.parameters.mechanism.frames:
         total = add(total, frame.body.mass)
-    return interpret(function("mass", {"p": core.parameters.symbols}, {"mass": [total]}))
+    return function("mass", {"p": core.parameters.symbols}, {"mass": [total]})
 
 
 Make = Callable[[Core, str, str, str, str], Quantity]

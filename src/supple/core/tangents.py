@@ -45,6 +45,11 @@ def tangents(f: CoreFunctions, mechanism: Mechanism) -> Tangents:
     )  # fmt: skip
 
 
+def by_parameters(f: Function) -> Function:
+    """Derivatives of all outputs of a Function of p, along dp."""
+    return _along(f, f"{f.name}_by_p", tuple(f.outputs), _by_p(f))
+
+
 Moves = dict[str, tuple[Array, Array]]  # input -> symbols of its own change, tangent of the input
 
 

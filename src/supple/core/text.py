@@ -25,8 +25,8 @@ _RENAMED = (
     "supple_sincos_far", "supple_kernel", "supple_sincos", "supple_sin", "supple_cos",
 )  # fmt: skip
 _UNDONE = (
-    "fill", "num", "SUPPLE_CONVERT", "SUPPLE_MASK", "SUPPLE_LANE", "supple_to_bits", "supple_from_bits", "supple_wide_to_bits",
-    "SUPPLE_LANES",
+    "fill", "num", "SUPPLE_CONVERT", "SUPPLE_MASK", "SUPPLE_LANE", "supple_to_bits", "supple_from_bits",
+    "supple_wide_to_bits", "SUPPLE_LANES",
 )  # fmt: skip
 _WIDE = 8  # directions side by side where poses come one by one
 _EXPORT = """#ifdef _WIN32

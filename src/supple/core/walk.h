@@ -228,22 +228,21 @@ static mask certain(const Work *w, Walk *o, entry *turn)
     return holds;
 }
 
-/* Newton's method from w->q, no farther than the boxes are wide; returns the poses that closed */
+/* Newton's method from w->q, no farther than the boxes are wide, and one step more; returns the poses that closed */
 static mask corrected(Work *w, const Walk *o, mask asked)
 {
     const entry farthest = num(3) * largest(o->box, CLOSING.rows) + num(1e-9);
     mask good = asked, done = ~asked;
     entry length = fill(1);
-    for (int round = 0; round < 15; round++) {
+    for (int round = 0; round < 15 && some(good & ~done); round++) {
         gaps(w->q, w->p, w->gap, w->aligned);
-        done |= below(largest(w->gap, N_C), fill(CLOSED)) & good;
-        if (!some(good & ~done))
-            break;
-        if (some(good & ~done & below(fill(1e-4), length)))
-            good &= ~opened(w) | done;
+        const mask near = below(largest(w->gap, N_C), fill(CLOSED)) & good;
+        if (some(good & ~done & ~near & below(fill(1e-4), length)))
+            good &= ~opened(w) | done | near;
         length = newton_step(w);
         good &= below(length, farthest) | done;
         retract(w->q, w->step, good & ~done);
+        done |= near;
     }
     return good & done;
 }
