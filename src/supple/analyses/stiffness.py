@@ -17,6 +17,7 @@ from supple.model.model import Model
 from supple.model.participation import by_kind, link_energies, shares
 from supple.model.ports import MOVED, in_plane, point_rows, wrenches_of
 from supple.model.posture import posture
+from supple.model.stresses import stresses, unknown_forms
 from supple.model.yielding import yielding
 from supple.results import Stiffness
 from supple.robot.written import Written, pose_of
@@ -62,8 +63,26 @@ def stiffness(
         pose={n: float(x) for n, x in zip(model.names, values(model, straight), strict=True) if n not in _bent(model)},
         tau={model.names[i]: float(t) for i, t in zip(model.active, rest.tau, strict=True)},
         reactions=_reactions(model, rest),
-        notices=notices(model, rest.q),
+        stresses=stresses(model, rest.q),
+        notices=(*notices(model, rest.q), *_beyond(model, rest.q)),
     )
+
+
+def _beyond(model: Model, q: Array) -> list[str]:
+    """A line for stresses beyond yield, and one for those that are not known."""
+    lines = []
+    over = [s for s in stresses(model, q) if s.stress > s.limit]
+    if over:
+        worst = max(over, key=lambda s: s.stress / s.limit)
+        also = f" ({len(over) - 1} other links too)" if len(over) > 1 else ""
+        lines.append(
+            f"link {worst.link!r}{also} is stressed by {worst.stress / 1e6:.4g} MPa, {worst.stress / worst.limit:.0%} "
+            "of its yield stress: nothing here is true of it any more"
+        )
+    unknown = unknown_forms(model)
+    if unknown:
+        lines.append(f"stresses of {', '.join(unknown)} are not known: their section is given by its properties")
+    return lines
 
 
 def _chosen(model: Model, point: str | None) -> str:

@@ -94,14 +94,16 @@ SUPPLE_LOCAL void less_outer(entry *y, const entry *a, const entry *x, int apart
     }
 }
 
-/* rows of an upper half, `width` long, from row `first` on, less what four rows before them, with their weights, take away */
+#define PANEL 8 /* rows that are taken from the rest of a matrix together: as many as stay close to the processor */
+
+/* rows of an upper half, `width` long, from row `first` on, less what PANEL rows before them, with their weights, take away */
 SUPPLE_LOCAL void less_panel(entry *A, int width, int first, const entry *weights, const entry *panel)
 {
     int i = first;
     for (; i + 4 <= width; i += 4)
-        less_outer(A + i * width + i, weights + i, panel + i, width, width - i);
-    for (; i < width; i++) {
-        const entry weight[4] = {-weights[i], -weights[width + i], -weights[2 * width + i], -weights[3 * width + i]};
-        add_four(A + i * width + i, weight, panel + i, width, width - i);
-    }
+        for (int k = 0; k < PANEL; k += 4)
+            less_outer(A + i * width + i, weights + k * width + i, panel + k * width + i, width, width - i);
+    for (; i < width; i++)
+        for (int k = 0; k < PANEL; k++)
+            add_times(A + i * width + i, -weights[k * width + i], panel + k * width + i, width - i);
 }

@@ -117,12 +117,12 @@ SUPPLE_APART mask ritz(Lowest *o, int basis, int count)
     return open;
 }
 
-/* how many pivots of A are negative; A is used up. scaled: four rows */
+/* how many pivots of A are negative; A is used up. scaled: PANEL rows */
 SUPPLE_APART entry negative_pivots(entry *A, int n, entry *scaled)
 {
     entry count = fill(0);
-    for (int first = 0; first < n; first += 4) {
-        const int end = first + 4 < n ? first + 4 : n;
+    for (int first = 0; first < n; first += PANEL) {
+        const int end = first + PANEL < n ? first + PANEL : n;
         for (int j = first; j < end; j++) {
             entry *row = A + j * n, *weight = scaled + (j - first) * n;
             const entry inverse = num(1) / row[j];

@@ -7,8 +7,8 @@ static mask cholesky(entry *B, int n)
     mask bad = NO_POSE;
     for (int j = 0; j < n; j++)
         before[j] = B[j * (n + 1)];
-    for (int first = 0; first < n; first += 4) { /* four rows at a time, then what they take from the rest */
-        const int end = first + 4 < n ? first + 4 : n;
+    for (int first = 0; first < n; first += PANEL) { /* some rows at a time, then what they take from the rest */
+        const int end = first + PANEL < n ? first + PANEL : n;
         for (int j = first; j < end; j++) {
             entry *row = B + j * n;
             bad |= not_below(num(1e-14) * size(before[j]), row[j]);

@@ -15,6 +15,7 @@ import numpy as np
 from supple.backends.interpreter import interpret
 from supple.core.compiled import EQUILIBRIA, LINEAR, POSTURES
 from supple.core.core import Answers, Core
+from supple.core.fibres import fibre_stress
 from supple.errors import SuppleError
 from supple.expr.function import Function, function
 from supple.expr.node import Scalar, add
@@ -220,6 +221,29 @@ def mass_function(core: Core) -> Function:
     return function("mass", {"p": core.parameters.symbols}, {"mass": [total]})
 
 
+def _stress(core: Core, name: str, number: str, inside: str, part: str) -> Quantity:
+    _no(name, "", part)
+    links = [f.link for f in core.model.mechanism.frames if f.body.fibres is not None and f.body.fibres.form[0]]
+    if inside and inside not in links:
+        listed = ", ".join(dict.fromkeys(links)) or "none"
+        raise SuppleError(f"{core.robot.name} has no link {inside!r} with stresses; it has: {listed}")
+    used = name.startswith("utilisation")
+    frames = [f for f in core.parameters.mechanism.frames if f.link in ([inside] if inside else links) and f.body.fibres]
+    if used:
+        frames = [f for f in frames if f.body.fibres is not None and f.body.fibres.limit is not None]
+    if not frames:
+        raise SuppleError(f"{core.robot.name}: {name}: no link of beams{' with a yield stress' if used else ''}")
+    made = [fibre_stress(core, f, used) for f in frames]
+
+    def of(core: Core, answers: Answers, p: Array) -> Array:
+        inner = core.parameters.inputs(p)
+        return np.max([one(answers["q"], inner) for one in made], axis=0)
+
+    what = "largest stress (von Mises)" + (" over yield stress" if used else "")
+    about = f"{what} in the beams of {inside}" if inside else f"{what} in a beam"
+    return Quantity(name, "1" if used else "Pa", about, EQUILIBRIA, frozenset({"q"}), 0, of, low_is_bad=False)
+
+
 Make = Callable[[Core, str, str, str, str], Quantity]
 QUANTITIES: dict[str, tuple[str, Make]] = {
     "f": ("f1, f2, ...: natural frequencies", _frequency),
@@ -229,6 +253,8 @@ QUANTITIES: dict[str, tuple[str, Make]] = {
     "dexterity": ("least over largest speed of a point", _dexterity),
     "place": ("place(POINT).x", _place),
     "mass": ("of all bodies", _mass),
+    "stress": ("largest in a beam, von Mises; stress(LINK)", _stress),
+    "utilisation": ("stress over yield stress; utilisation(LINK)", _stress),
 }
 
 

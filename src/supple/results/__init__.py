@@ -157,6 +157,7 @@ class Stiffness:
     pose: dict[str, float]
     tau: dict[str, float]
     reactions: dict[str, Array]
+    stresses: tuple[Any, ...] = ()  # worst section of every link of beams, worst link first: model.stresses.Stress
     notices: tuple[str, ...] = ()
 
     def __repr__(self) -> str:
@@ -178,8 +179,17 @@ class Stiffness:
             "pose": self.pose,
             "actuator_forces": self.tau,
             "reactions": {k: _plain(x) for k, x in self.reactions.items()},
+            "stresses": [_stress(s) for s in self.stresses],
             "notices": list(self.notices),
         }
+
+
+def _stress(s: Any) -> dict[str, Any]:
+    limit = None if s.limit != s.limit else s.limit
+    return {
+        "link": s.link, "von_mises": s.stress, "yield": limit, "utilisation": None if limit is None else s.stress / limit,
+        "place": s.place, "axial_force": s.axial, "torque": s.torque, "bending_moments": list(s.bending),
+    }  # fmt: skip
 
 
 @dataclass(frozen=True)

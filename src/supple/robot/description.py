@@ -45,6 +45,7 @@ class Material(FileRecord):
     rho: Annotated[Any, Q("density", above=0)]
     nu: Annotated[Any, Q("number", above=-1, below=0.5)] = "0.3"
     G: Annotated[Any, Q("pressure", above=0)] | None = None
+    limit: Annotated[Any, Q("pressure", above=0)] | None = Field(None, alias="yield")
 
 
 class Rectangle(FileRecord):

@@ -115,7 +115,9 @@ class LinkBodies:
         length = beam.length if segments == 1 else beam.length * Fraction(1, segments)
         elements = 0 if self.rigid else int(beam.elements)
         shear = beam.theory == "timoshenko"
-        made = BeamSpec(length, section, material.E, G, material.rho, elements, self.planar, shear, self.shortens)
+        made = BeamSpec(
+            length, section, material.E, G, material.rho, elements, self.planar, shear, self.shortens, material.limit
+        )  # fmt: skip
         _check_slender(made, beam.length)
         whole, V = _checked(beam_body(made)), None
         if beam.reduction is not None and elements:

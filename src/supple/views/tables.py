@@ -9,6 +9,7 @@ import numpy as np
 from supple.results import Check, Counted, Frf, LinearModel, Modes, Rest, Simulation, Stiffness
 from supple.views.page import Line, Page, Sheet
 
+_MOST_LINKS = 12  # rows of stresses
 _FUNCTIONS = ("sin", "cos", "sqrt", "sign")
 
 
@@ -128,7 +129,23 @@ def stiffness_page(found: Stiffness) -> Page:
         Line("", faint="alone: a force alone, free to move otherwise; others held: no other displacement allowed; weight, "
              "loads: what they do, m or rad"),
         Line(f"principal stiffness: {principal}"),
+        *_stress_sheet(found),
     ]  # fmt: skip
+
+
+def _stress_sheet(found: Stiffness) -> Page:
+    """Stresses of beams, worst first."""
+    if not found.stresses:
+        return []
+    rows = []
+    for s in found.stresses[:_MOST_LINKS]:
+        known = ("-", "-") if s.limit != s.limit else (f"{s.limit / 1e6:.4g}", f"{s.stress / s.limit:.1%}")
+        forces = (f"{s.axial:.4g}", f"{s.torque:.4g}", f"{s.bending[0]:.4g}", f"{s.bending[1]:.4g}")
+        rows.append((s.link, f"{s.stress / 1e6:.4g}", *known, f"{s.place:.4g}", *forces))
+    columns = ("link", "stress MPa", "yield MPa", "used", "at m", "axial N", "torque N m", "about y N m", "about z N m")
+    left = len(found.stresses) - len(rows)
+    more = f"; {left} links with less are not shown" if left else ""
+    return [Sheet(columns, rows, "stresses under weight and loads (von Mises, worst section of every beam)" + more)]
 
 
 def frf_page(found: Frf) -> Page:

@@ -163,5 +163,5 @@ def _bare(frame: Frame) -> Frame:
         v=none,
         e=none,
         ev=none,
-        body=replace(frame.body, outline=None, slender=None),
+        body=replace(frame.body, outline=None, slender=None, fibres=None),
     )

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from supple.robot.bodies.beam_element import BeamSpec, Element, at, element, integrated_product
-from supple.robot.bodies.record import Array, Body, Marker, Outline, Slender, eye, from_moments, zeros
+from supple.robot.bodies.record import Array, Body, Fibres, Marker, Outline, Slender, eye, from_moments, zeros
 from supple.robot.bodies.shortening import PLANAR, SPATIAL, coordinates_of, stretches
 
 DOFS = ("x", "y", "z", "rx", "ry", "rz")
@@ -52,6 +52,7 @@ def beam_body(spec: BeamSpec) -> Body:
     return Body(
         **fields, K_ee=K, D_ee=zeros(n, n), H_ee=zeros(n, n), coordinates=names, units=units,
         stretches=stretches(spec), outline=_outline(spec), slender=_slender(spec, e),
+        fibres=_fibres(spec, e),
     )  # fmt: skip
 
 
@@ -85,6 +86,19 @@ def _tipping(spec: BeamSpec, e: Element) -> Array:
             for k, a in coordinates_of(index, SPATIAL).items():
                 rows[4 * index + r, a] = float(e.K[row, k]) / most
     return rows
+
+
+def _fibres(spec: BeamSpec, e: Element) -> Fibres:
+    """The Fibres of a beam: forces at the ends of its elements, K of the element times its coordinates."""
+    s, dofs = spec.section, PLANAR if spec.planar else SPATIAL
+    forces, places = zeros(2 * spec.elements, 4, len(dofs) * spec.elements), zeros(2 * spec.elements)
+    for index in range(spec.elements):
+        for end, sign in ((0, -1), (1, 1)):
+            places[2 * index + end] = (index + end) * e.h
+            for row, own in enumerate((0, 3, 4, 5)):
+                for k, a in coordinates_of(index, dofs).items():
+                    forces[2 * index + end, row, a] = sign * e.K[6 * end + own, k]
+    return Fibres(forces, places, s.area, s.Iy, s.Iz, s.J, s.form, spec.limit)
 
 
 def rigid_beam(spec: BeamSpec) -> Body:

@@ -28,6 +28,7 @@ class BeamSpec:
     planar: bool
     shear: bool  # Timoshenko: shear flexibility and rotary inertia
     shortens: bool = True  # second order: bending draws its sections towards the root
+    limit: Any | None = None  # yield stress of its material
 
 
 def _bending(phi: Any) -> tuple[list[Coefficients], list[Coefficients]]:

@@ -143,6 +143,22 @@ class Slender:
 
 
 @dataclass(frozen=True)
+class Fibres:
+    """What is in the sections at both ends of a beam's elements, linear in its strain coordinates, and what it does there.
+
+    forces: (sections, 4, N) axial force, torque about x, moments about y and z of the beam."""
+
+    forces: Array
+    places: Array  # distances of the sections from the beam's root
+    area: Any
+    Iy: Any
+    Iz: Any
+    J: Any
+    form: tuple[str, tuple[Any, ...]]  # of its section, with sizes; nothing: not known
+    limit: Any | None = None  # the material's yield stress
+
+
+@dataclass(frozen=True)
 class Body:
     mass: Any = 0
     MS_r: Array = field(default_factory=lambda: zeros(3))
@@ -163,6 +179,7 @@ class Body:
     outline: Outline | None = None
     reduced: Reduced | None = None
     slender: Slender | None = None
+    fibres: Fibres | None = None
     stiffens: bool = True  # False: loads would change its stiffness, but nothing is known of the stresses in it
 
     @property

@@ -112,9 +112,10 @@ def transformed(body: Body, V: Array) -> Body:
     slender = body.slender
     if slender is not None:
         slender = replace(slender, axial=slender.axial @ V, turning=slender.turning @ V, tipping=slender.tipping @ V)
+    fibres = None if body.fibres is None else replace(body.fibres, forces=body.fibres.forces.astype(float) @ V)
     shortened = tuple(t for t in _gathered(body.shortened, V) if np.any(t.G != 0))
     return replace(
         body, MS_de=plain(body.MS_de.astype(float) @ V), beta=plain(body.beta.astype(float) @ V), lam=plain(lam),
         I_re=plain(I_re), I_ee=plain(I_ee), M_ee=turned(body.M_ee), K_ee=turned(body.K_ee), D_ee=turned(body.D_ee),
-        H_ee=turned(body.H_ee), shortened=shortened, outline=outline, slender=slender,
+        H_ee=turned(body.H_ee), shortened=shortened, outline=outline, slender=slender, fibres=fibres,
     )  # fmt: skip

@@ -1,0 +1,98 @@
+"""Stresses in the sections of beams, from the forces and moments at the ends of their elements.
+
+Axial force and bending stretch the outermost fibre, torsion shears it; both are taken at their largest though they may be
+at different fibres of a section, and make von Mises' stress sqrt(s^2 + 3 t^2): never too small. Shear forces are left out.
+Torsion of a rectangle is Saint-Venant's, at the middle of its longer side, of a box Bredt's.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import pi
+
+import numpy as np
+
+from supple.model.algebra import Array
+from supple.model.model import Model
+from supple.robot.bodies.record import Fibres, strains
+from supple.robot.mechanism import Frame
+
+_TERMS = 41
+
+
+@dataclass(frozen=True)
+class Stress:
+    """The worst section of a link: von Mises' stress (Pa), where (m from the root of its beam), what is in it, and the
+    material's yield stress (not a number: not given)."""
+
+    link: str
+    stress: float
+    place: float
+    axial: float  # N
+    torque: float  # N m
+    bending: tuple[float, float]  # N m, about the beam's y and z
+    limit: float
+
+
+def stresses(model: Model, q: Array) -> tuple[Stress, ...]:
+    """The worst section of every link of beams in a posture, worst link first; links of sections whose form is not known
+    are left out."""
+    found: dict[str, Stress] = {}
+    for frame in model.mechanism.frames:
+        if frame.body.fibres is not None and frame.body.fibres.form[0]:
+            worst = _worst(frame, q)
+            if frame.link not in found or worst.stress > found[frame.link].stress:
+                found[frame.link] = worst
+    return tuple(sorted(found.values(), key=lambda s: -s.stress))
+
+
+def unknown_forms(model: Model) -> tuple[str, ...]:
+    """Links of beams whose stresses are not known, because only properties of their section are given."""
+    own = [f.link for f in model.mechanism.frames if f.body.fibres is not None and not f.body.fibres.form[0]]
+    return tuple(dict.fromkeys(own))
+
+
+def _worst(frame: Frame, q: Array) -> Stress:
+    fibres = frame.body.fibres
+    assert fibres is not None
+    forces = section_forces(frame, q[frame.e])
+    sizes = von_mises(fibres, forces)
+    k = int(sizes.argmax())
+    N, T, My, Mz = forces[k].tolist()
+    limit = float("nan") if fibres.limit is None else float(fibres.limit)
+    return Stress(frame.link, float(sizes[k]), float(fibres.places[k]), N, T, (My, Mz), limit)
+
+
+def section_forces(frame: Frame, e: Array) -> Array:
+    """(..., sections, 4) axial force, torque, moments about y and z for elastic coordinates (..., N)."""
+    fibres = frame.body.fibres
+    assert fibres is not None
+    made: Array = np.einsum("sfk,...k->...sf", fibres.forces.astype(float), strains(frame.body, e))
+    return made
+
+
+def von_mises(fibres: Fibres, forces: Array) -> Array:
+    """(..., sections) for forces (..., sections, 4); numbers of the section may have leading dimensions of their own."""
+    N, T, My, Mz = np.moveaxis(np.abs(forces), -1, 0)
+    area, Iy, Iz, J = (np.asarray(x, dtype=float)[..., None] for x in (fibres.area, fibres.Iy, fibres.Iz, fibres.J))
+    form, sizes = fibres.form[0], [np.asarray(x, dtype=float)[..., None] for x in fibres.form[1]]
+    if form in ("circle", "tube"):
+        bending = np.hypot(My, Mz) * sizes[0] / 2 / Iz
+    else:
+        bending = Mz * sizes[0] / 2 / Iz + My * sizes[1] / 2 / Iy
+    made: Array = np.sqrt((N / area + bending) ** 2 + 3 * (T * torsion_stress(form, sizes, J)) ** 2)
+    return made
+
+
+def torsion_stress(form: str, sizes: list[Array], J: Array) -> Array:
+    """The largest shear stress of a unit torque."""
+    if form in ("circle", "tube"):
+        return sizes[0] / 2 / J
+    y, z = sizes[:2]
+    if form == "box":
+        wall = sizes[2]
+        made: Array = 1 / (2 * (y - wall) * (z - wall) * wall)
+        return made
+    long, short = np.maximum(y, z), np.minimum(y, z)
+    less = sum(1 / (k**2 * np.cosh(np.minimum(k * pi * long / (2 * short), 700.0))) for k in range(1, _TERMS, 2))
+    return short * (1 - 8 / pi**2 * less) / J
