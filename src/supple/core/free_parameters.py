@@ -174,7 +174,7 @@ def _structural(robot: Machine, name: str) -> str:
 
 _PLAIN = (int, float, Fraction, np.floating, np.integer)
 _WORDS = (str, bytes, bool, slice, type(None))
-_DRAWN = ("outline",)  # fields that equations do not see; their length may change with a mesh
+_DRAWN = ("outline", "pieces")  # fields that equations do not see; their lengths may change with a mesh
 
 
 def _numbers(mechanism: Mechanism) -> Array:

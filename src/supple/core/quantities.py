@@ -237,7 +237,8 @@ def _stress(core: Core, name: str, number: str, inside: str, part: str) -> Quant
 
     def of(core: Core, answers: Answers, p: Array) -> Array:
         inner = core.parameters.inputs(p)
-        return np.max([one(answers["q"], inner) for one in made], axis=0)
+        found: Array = np.max([one(answers["q"], inner) for one in made], axis=0)
+        return found
 
     what = "largest stress (von Mises)" + (" over yield stress" if used else "")
     about = f"{what} in the beams of {inside}" if inside else f"{what} in a beam"

@@ -87,7 +87,8 @@ def von_mises(fibres: Fibres, forces: Array) -> Array:
 def torsion_stress(form: str, sizes: list[Array], J: Array) -> Array:
     """The largest shear stress of a unit torque."""
     if form in ("circle", "tube"):
-        return sizes[0] / 2 / J
+        around: Array = sizes[0] / 2 / J
+        return around
     y, z = sizes[:2]
     if form == "box":
         wall = sizes[2]
@@ -95,4 +96,5 @@ def torsion_stress(form: str, sizes: list[Array], J: Array) -> Array:
         return made
     long, short = np.maximum(y, z), np.minimum(y, z)
     less = sum(1 / (k**2 * np.cosh(np.minimum(k * pi * long / (2 * short), 700.0))) for k in range(1, _TERMS, 2))
-    return short * (1 - 8 / pi**2 * less) / J
+    twisted: Array = short * (1 - 8 / pi**2 * less) / J
+    return twisted
