@@ -60,7 +60,7 @@ def _mode(dataset: Dataset) -> NodalMode | None:
     if kind not in (2, 4, 5, 6) or per not in (1, 2, 3, 6):
         raise Fault(f"data of type {kind} with {per} components at a node")
     made = NodalMode(_pole(lines, old, analysis), _shape(lines[8 if old else 13 :], kind in (5, 6), per))
-    if not all(np.isfinite(x).all() for x in (made.pole, *made.shape.values())):
+    if not all(np.isfinite(np.asarray(x)).all() for x in (made.pole, *made.shape.values())):
         raise Fault("a value is not a number (NaN, infinite or overflowed)")
     return made
 
