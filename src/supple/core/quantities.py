@@ -21,6 +21,7 @@ from supple.expr.function import Function, function
 from supple.expr.node import Scalar, add
 from supple.model.algebra import Array
 from supple.model.ports import MOVED, in_plane
+from supple.robot.mechanism import Frame
 
 _WRITTEN = re.compile(r"^\s*([A-Za-z_]+?)(\d*)\s*(?:\(\s*([^()]*?)\s*\))?\s*(?:\.(\w+))?\s*$")
 
@@ -223,17 +224,8 @@ def mass_function(core: Core) -> Function:
 
 def _stress(core: Core, name: str, number: str, inside: str, part: str) -> Quantity:
     _no(name, "", part)
-    links = [f.link for f in core.model.mechanism.frames if f.body.fibres is not None and f.body.fibres.form[0]]
-    if inside and inside not in links:
-        listed = ", ".join(dict.fromkeys(links)) or "none"
-        raise SuppleError(f"{core.robot.name} has no link {inside!r} with stresses; it has: {listed}")
     used = name.startswith("utilisation")
-    frames = [f for f in core.parameters.mechanism.frames if f.link in ([inside] if inside else links) and f.body.fibres]
-    if used:
-        frames = [f for f in frames if f.body.fibres is not None and f.body.fibres.limit is not None]
-    if not frames:
-        raise SuppleError(f"{core.robot.name}: {name}: no link of beams{' with a yield stress' if used else ''}")
-    made = [fibre_stress(core, f, used) for f in frames]
+    made = [fibre_stress(core, frame, used) for frame in _stressed(core, name, inside, used)]
 
     def of(core: Core, answers: Answers, p: Array) -> Array:
         inner = core.parameters.inputs(p)
@@ -243,6 +235,19 @@ def _stress(core: Core, name: str, number: str, inside: str, part: str) -> Quant
     what = "largest stress (von Mises)" + (" over yield stress" if used else "")
     about = f"{what} in the beams of {inside}" if inside else f"{what} in a beam"
     return Quantity(name, "1" if used else "Pa", about, EQUILIBRIA, frozenset({"q"}), 0, of, low_is_bad=False)
+
+
+def _stressed(core: Core, name: str, inside: str, used: bool) -> list[Frame]:
+    """Frames of beams whose stresses are known; of one link, or all; with a yield stress if that is used."""
+    every = [f for f in core.parameters.mechanism.frames if f.body.fibres is not None and f.body.fibres.form[0]]
+    frames = [f for f in every if f.link == inside or not inside]
+    if used:
+        frames = [f for f in frames if f.body.fibres is not None and f.body.fibres.limit is not None]
+    if not frames:
+        listed = ", ".join(dict.fromkeys(f.link for f in every)) or "none"
+        wanted = "link of beams with a yield stress" if used else "such link of beams"
+        raise SuppleError(f"{core.robot.name}: {name}: no {wanted}; it has: {listed}")
+    return frames
 
 
 Make = Callable[[Core, str, str, str, str], Quantity]
