@@ -24,7 +24,7 @@ from supple.robot.description import ClosureType
 
 GALLERY = (
     "3prr", "3rrr", "bricard", "cantilever", "delta", "dualemps", "five_bar", "five_bar_bob", "five_bar_elastic",
-    "gough_stewart", "gough_stewart_flexible", "gough_stewart_plate", "hexa", "pacdrive", "surgiscope", "triglide",
+    "gough_stewart", "gough_stewart_flexible", "gough_stewart_plate", "hexa", "pacdrive", "serial_arm", "surgiscope", "triglide",
 )  # fmt: skip
 CLOSING = get_args(ClosureType)
 PLANAR_CLOSING = ("fixed", "revolute", "prismatic", "point_on_line")
@@ -294,7 +294,7 @@ RIGID_LIMIT = {
     "3rrr": ("E",), "bricard": (), "cantilever": ("E",), "delta": ("E_arm", "E_rod"), "dualemps": ("E",),
     "five_bar": ("E",), "five_bar_elastic": ("k",), "gough_stewart": ("k",), "gough_stewart_plate": ("E",), "hexa": ("k",),
     "gough_stewart_flexible": ("k", "E_rod", "E_plate"),
-    "pacdrive": ("E",), "surgiscope": ("E", "E_steel", *SURGISCOPE_JOINTS), "triglide": ("k",),
+    "pacdrive": ("E",), "serial_arm": ("E", "k"), "surgiscope": ("E", "E_steel", *SURGISCOPE_JOINTS), "triglide": ("k",),
 }  # fmt: skip
 
 

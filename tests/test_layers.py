@@ -57,13 +57,14 @@ ROOMS = {
         "shown",
     },
     "tour": {"errors", "delivery", "results", "backends", "machine", "views", "api"},
+    "beginnings": {"errors", "robot", "machine"},
     "papers": {
         "errors", "results", "expr", "motion", "formulations", "backends", "model", "models", "machine", "measurements",
-        "views", "api",
+        "views", "api", "beginnings",
     },
     "cli": {
         "errors", "results", "delivery", "robot", "formulations", "backends", "machine", "checkpoints", "views", "api",
-        "tour", "papers",
+        "tour", "papers", "beginnings",
     },
     "__main__": {"cli"},
 }  # fmt: skip

@@ -10,6 +10,7 @@ import numpy as np
 from supple.model.algebra import Array
 from supple.model.closing import values
 from supple.model.equilibrium import equilibrium
+from supple.model.limits import strokes_left
 from supple.model.mobility import check_regular, independent_coordinates
 from supple.model.model import Model
 from supple.model.ports import wrenches_of
@@ -41,7 +42,7 @@ def check(
         masses=_masses(mechanism),
         coordinates=dict(Counter(c.kind for c in mechanism.coordinates)),
         closures={c.name: (c.joint, len(c.forbidden)) for c in mechanism.closures},
-        mobility=tuple(found.sentences()),
+        mobility=(*found.sentences(), *(f"{line}." for line in strokes_left(mechanism, q))),
         freedom=found.freedom,
         overconstraint=found.overconstraint,
         rule=choice.rule,

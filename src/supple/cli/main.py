@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from importlib import import_module
 from io import TextIOWrapper
+from keyword import iskeyword
 from pkgutil import iter_modules
 from typing import Any
 
@@ -17,6 +18,15 @@ from supple.cli import verbs
 from supple.cli.options import allow_outside_option
 from supple.errors import Makeshift, RobotFileError, SuppleError, UnlikelyValue
 
+PURPOSES = {
+    "Begin": ("tour", "robots", "new", "import", "check", "show", "report"),
+    "Understand a robot": ("modes", "stiffness", "frf", "linear", "bodies", "compare"),
+    "Move it": ("simulate", "inverse"),
+    "Study and size": ("map", "sweep", "size"),
+    "Measure and fit": ("plan", "test", "extract", "correlate", "identify"),
+    "Take it elsewhere": ("count", "generate", "schema"),
+    "Literature": ("paper",),
+}
 _TOLD = (UnlikelyValue, Makeshift)
 
 
@@ -31,11 +41,26 @@ class _Group(click.Group):
         return super().main(*args, **kwargs)
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        return sorted(name for _, name, _ in iter_modules(verbs.__path__))
+        return sorted(name.rstrip("_") for _, name, _ in iter_modules(verbs.__path__))
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Verbs by what they are for."""
+        every = self.list_commands(ctx)
+        named = {verb for group in PURPOSES.values() for verb in group}
+        groups = {**PURPOSES, "More": tuple(v for v in every if v not in named)}
+        for purpose, names in groups.items():
+            rows = []
+            for verb in (v for v in names if v in every):
+                command = self.get_command(ctx, verb)
+                rows.append((verb, command.get_short_help_str(limit=90) if command is not None else ""))
+            if rows:
+                with formatter.section(purpose):
+                    formatter.write_dl(rows)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name not in self.commands and cmd_name in self.list_commands(ctx):
-            found: click.Command = getattr(import_module(f"{verbs.__name__}.{cmd_name}"), cmd_name)
+            own = f"{cmd_name}_" if iskeyword(cmd_name) else cmd_name
+            found: click.Command = getattr(import_module(f"{verbs.__name__}.{own}"), own)
             if any(p.name == "robot" for p in found.params):  # verbs that read a robot file
                 allow_outside_option(found)
             self.add_command(found)

@@ -16,15 +16,17 @@ from math import ceil
 import numpy as np
 
 from supple.expr.function import Function, function
+from supple.expr.node import Expr
 from supple.formulations.tree.kinematics import Kinematics, state
 from supple.model.algebra import Array
 from supple.model.model import Model
 from supple.robot.bodies.record import Slender, strains
-from supple.robot.mechanism import Frame
+from supple.robot.mechanism import Frame, Mechanism
 
 STEEP = 0.2  # rad
 LOADED = 0.1  # of the buckling load of an element
 TIPPING = 0.2  # of the moment at which a segment tips over
+_TOUCHED = 1e-9  # of a stroke: at its end is not beyond it
 FAR = 1.0  # rad: bending of which linear theory says nothing any more
 FAR_MOVED = 0.5  # deflection of a body relative to its size
 IGNORED = 0.02  # of the buckling load of the beam, or of the squared clamped frequency, where stiffening is none
@@ -52,7 +54,28 @@ def notices(model: Model, q: Array, v: Array | None = None) -> tuple[str, ...]:
         others = len({x.link for x in own}) - 1
         also = f" ({others} other link{'s' * (others > 1)} too)" if others else ""
         lines.append(f"link {worst.link!r}{also} {worst.text}")
-    return (*lines, *_unknown(model, q))
+    return (*lines, *strokes_left(model.mechanism, q), *_unknown(model, q))
+
+
+def strokes_left(mechanism: Mechanism, q: Array) -> tuple[str, ...]:
+    """A line for every joint that is beyond its limits in a posture, or in any of many (..., nq)."""
+    lines = []
+    for name, place, low, high, unit in strokes(mechanism):
+        x = q[..., place]
+        far = max(low - float(np.nanmin(x)), float(np.nanmax(x)) - high)
+        if far > _TOUCHED * (high - low):
+            lines.append(f"{name} is beyond its limits of {low:.4g} and {high:.4g} {unit}, by {far:.3g} {unit}")
+    return tuple(lines)
+
+
+def strokes(mechanism: Mechanism) -> list[tuple[str, int, float, float, str]]:
+    """Name, place in q, limits and unit of the joints that have limits (those made of kept parameters left out)."""
+    made = []
+    for c in mechanism.coordinates:
+        if c.limits is not None and not any(isinstance(x, Expr) for x in c.limits):
+            low, high = (float(x) for x in c.limits)
+            made.append((c.name, mechanism.frames[c.frame].q.start, low, high, c.unit))
+    return made
 
 
 def bent_too_far(model: Model, q: Array, reach: float) -> str | None:

@@ -130,6 +130,8 @@ class _Assembly:
         if entry.name in self.skeleton.placed:
             raise EntryError(f"there are two links {entry.name!r}; rename one")
         joint = joint_of(entry)
+        if link.limits is not None and len(joint.names) != 1:
+            raise EntryError("limits are of a joint with one coordinate")
         skeleton = self.skeleton
         anchor = skeleton.attach(self.find(_parent(entry), entry), joint.p, joint.R, link.on, entry)
         if link.stiffness is not None and not self.rigid:

@@ -224,8 +224,9 @@ class Plate(FileRecord):
 
 
 class Nodes(FileRecord):
-    """Which nodes: by their numbers, in a box, on a plane, or within a radius of a point."""
+    """Which nodes: by their numbers, of a named group of a mesh, in a box, on a plane, or within a radius of a point."""
 
+    group: Annotated[str, StringConstraints(min_length=1, max_length=200)] | None = None
     nodes: Annotated[list[Annotated[int, Field(ge=0)]], Field(min_length=1, max_length=20000)] | None = None
     box: Annotated[list[Vector], Field(min_length=2, max_length=2)] | None = None
     plane: dict[Literal["x", "y", "z"], Length] | None = None
@@ -235,11 +236,11 @@ class Nodes(FileRecord):
     tie: Literal["rigid", "average"] = "rigid"
 
     def relation(self, numbers: Any) -> str | None:
-        given = [k for k in ("nodes", "box", "plane", "radius") if getattr(self, k) is not None]
+        given = [k for k in ("nodes", "group", "box", "plane", "radius") if getattr(self, k) is not None]
         if len(given) > 1:
-            return f"{' and '.join(given)} are given; give one of nodes, box, plane, radius"
+            return f"{' and '.join(given)} are given; give one of nodes, group, box, plane, radius"
         if given in ([], ["radius"]) and self.at is None:
-            return "needs nodes, box or plane, or the point at: with or without a radius"
+            return "needs nodes, a group, box or plane, or the point at: with or without a radius"
         return None
 
 

@@ -194,7 +194,14 @@ class Link(FileRecord):
     stiffness: Spring | None = None
     damping: JointDamping | None = None
     friction: Friction | None = None
+    limits: Annotated[list[Annotated[Any, Q("angle or length")]], Field(min_length=2, max_length=2)] | None = None
     _one = one_of("a", "parent")
+
+    def relation(self, numbers: Any) -> str | None:
+        ends = numbers.limits
+        if ends is not None and all(isinstance(x, Real) for x in ends) and not ends[0] < ends[1]:
+            return "limits go from a value to a larger one"
+        return None
 
 
 class Anchor(FileRecord):

@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from supple.robot.description import RobotFile
 from supple.robot.reader import Description
-from supple.robot.values import Scope, leg_scope, resolve
+from supple.robot.values import Scope, leg_scope, resolve, varied_bodies
 from supple.robot.yaml_tree import Path_
 
 
@@ -38,8 +39,16 @@ def entries(description: Description, section: str) -> list[Entry]:
             prefix = f"{template}{index + 1}"
             for name, part in getattr(leg, section).items():
                 path = ("legs", template, section, name)
-                made.append(Entry(f"{prefix}/{name}", resolve(part, known, path, scope), path, prefix, template))
+                own = _with_body(resolve(part, known, path, scope), robot, template, index)
+                made.append(Entry(f"{prefix}/{name}", own, path, prefix, template))
     return made
+
+
+def _with_body(part: Any, robot: RobotFile, leg: str, index: int) -> Any:
+    """A link with the body of its leg, if that is varied."""
+    named = getattr(part, "body", None)
+    found = varied_bodies(robot, leg, named) if isinstance(named, str) else None
+    return part if found is None else part.model_copy(update={"body": found[index]})
 
 
 def resolved(description: Description, section: str) -> Any:

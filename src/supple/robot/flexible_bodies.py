@@ -353,7 +353,7 @@ def _plain(given: Any) -> Any:
 
 def _attachment(model: NodalModel, name: str, given: Any) -> Attachment:
     """The nodes of an attachment, and its reference point (their mean, if the file does not say)."""
-    where: dict[str, Any] = {"nodes": given.nodes, "within": _number(given.within, "within")}
+    where: dict[str, Any] = {"nodes": given.nodes, "group": given.group, "within": _number(given.within, "within")}
     where["box"] = None if given.box is None else [np.array(_numbers(c)) for c in given.box]
     where["plane"] = None if given.plane is None else {k: _number(v, "a place") for k, v in given.plane.items()}
     where["at"] = None if given.at is None else np.array(_numbers(given.at))

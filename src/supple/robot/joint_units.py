@@ -39,7 +39,10 @@ def unit_faults(description: Description, units: Mapping[str, str]) -> Iterator[
         written = _written(description, entry)
         kinds = {"m" if motion == "prismatic" else "rad" for motion, _ in joint_of(entry).steps}
         if written.friction is not None and len(kinds) == 1:
-            yield from _misfits(description, entry, written.friction, FRICTION[kinds.pop()], "friction")
+            yield from _misfits(description, entry, written.friction, FRICTION[next(iter(kinds))], "friction")
+        for k, end in enumerate(written.limits or () if len(kinds) == 1 else ()):
+            dimension = "length" if kinds == {"m"} else "angle"
+            yield from _misfit(end, dimension, _known(description, entry), (*entry.path, "limits", k))
         yield from _matrices(description, entry, written)
     for entry in _once(entries(description, "closures")):
         yield from _matrices(description, entry, _written(description, entry))

@@ -41,6 +41,7 @@ class Coordinate:
     coulomb: Any = 0
     width: Any = 0
     servo: Any = None  # stiffness at the joint of what holds an actuator; None: rigid
+    limits: tuple[Any, Any] | None = None  # the joint's stroke
 
 
 @dataclass(frozen=True)

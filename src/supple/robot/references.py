@@ -8,6 +8,7 @@ from difflib import get_close_matches
 from typing import Any
 
 from supple.robot.description import Body, Leg, Link, RobotFile
+from supple.robot.values import varied_bodies
 from supple.robot.yaml_tree import FileTree, Path_
 
 BASE = ("base", "0")
@@ -71,7 +72,11 @@ class _References:
         for name, body in self.robot.bodies.items():
             self.check_body(body, ("bodies", name))
         for place in self.entries("links"):
-            self.check_body(place.part.body, (*place.path, "body"))
+            body, varied = place.part.body, None
+            if place.template and isinstance(body, str):
+                varied = varied_bodies(self.robot, place.template, body)
+            for one in [body] if varied is None else varied:
+                self.check_body(one, (*place.path, "body"))
         if self.robot.platform is not None:
             self.check_body(self.robot.platform.body, ("platform", "body"))
 

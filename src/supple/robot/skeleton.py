@@ -119,8 +119,10 @@ class Skeleton:
         width = next((x.width for x in reversed(loads) if not is_zero(x.coulomb)), 0)
         servo = motor.stiffness if motor is not None else None
         viscous, coulomb = sum(x.viscous for x in loads), sum(x.coulomb for x in loads)
+        written = getattr(entry.part, "limits", None)
+        stroke = (written[0], written[1]) if written is not None else None
         for own in names:
-            self.coordinates.append(Coordinate(own, chosen, unit, index, inertia, viscous, coulomb, width, servo))
+            self.coordinates.append(Coordinate(own, chosen, unit, index, inertia, viscous, coulomb, width, servo, stroke))
         self.nq += 4 if motion == "spherical" else 1
 
     def add_pieces(self, entry: Entry, frame: int, pieces: list[Piece]) -> None:

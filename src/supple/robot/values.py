@@ -195,12 +195,18 @@ def leg_scope(robot: RobotFile, name: str, index: int, parameters: Mapping[str, 
         if len(entries) != leg.count:
             scope.note(path, f"needs {leg.count} values, one per leg; has {len(entries)}")
             known[key] = UNKNOWN
-        else:
+        elif varied_bodies(robot, name, key) is None:
             known[key] = scope.value(entries[index], Q("any"), {**known}, (*path, index))
     raw = scope.tree.at(("legs", name, "vary"))
     for key in raw if isinstance(raw, dict) else ():
         known.setdefault(key, UNKNOWN)  # a varied list with a problem of its own
     return known
+
+
+def varied_bodies(robot: RobotFile, leg: str, key: str) -> list[str] | None:
+    """The bodies that a varied list of a leg names, one per leg; None if it holds values."""
+    names = [entry.text.strip() for entry in robot.legs[leg].vary.get(key, ())]
+    return names if names and all(name in robot.bodies for name in names) else None
 
 
 # All values -----------------------------------------------------------------------------------------------

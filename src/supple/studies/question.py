@@ -14,11 +14,12 @@ from typing import Any
 
 import numpy as np
 
-from supple.core.compiled import ANSWERED
+from supple.core.compiled import ANSWERED, NOT_REACHED
 from supple.core.core import Answers, Core
 from supple.core.quantities import Quantity, evaluated, quantity
 from supple.machine import Machine
 from supple.model.algebra import Array, one_thread, row_scaled
+from supple.model.limits import strokes
 
 _MOST = 4096  # cases of one part
 _BYTES = 64_000_000  # of what the core answers to one part
@@ -108,10 +109,25 @@ class Question:
     def part(self, cases: Cases, threads: int = 1) -> Part:
         """The Part of some cases, the same to the last bit wherever and by how many threads it is computed."""
         answers, found = evaluated(
-            self.core, self.quantities, cases.poses, cases.p, self.wrenches, threads, also=frozenset({"J"})
+            self.core, self.quantities, cases.poses, cases.p, self.wrenches, threads, also=frozenset({"J", "posture"})
         )  # fmt: skip
         values = np.column_stack(found) if found else np.zeros((len(cases), 0))
-        return Part(answers.status, values, _regular(self.core, answers), dict(answers.problems))
+        regular, status, problems = _regular(self.core, answers), answers.status.copy(), dict(answers.problems)
+        for row, words in self._beyond(answers).items():
+            status[row], problems[row] = NOT_REACHED, words
+            values[row], regular[row] = np.nan, np.nan
+        return Part(status, values, regular, problems)
+
+    def _beyond(self, answers: Answers) -> dict[int, str]:
+        """Poses in which a joint is beyond its limits, with words."""
+        made: dict[int, str] = {}
+        for name, place, low, high, unit in strokes(self.robot.mechanism()) if len(answers.status) else ():
+            x = answers["posture"][:, place]
+            for row in np.flatnonzero(answers.answered & ((x < low) | (x > high))).tolist():
+                made.setdefault(
+                    row, f"{name} would be at {x[row]:.4g} {unit}, beyond its limits of {low:.4g} and {high:.4g}"
+                )
+        return made
 
 
 def _regular(core: Core, answers: Answers) -> Array:

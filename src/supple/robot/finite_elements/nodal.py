@@ -34,6 +34,7 @@ class NodalModel:
     modes: Array | None = None
     squares: Array | None = None  # of the circular frequencies of the modes
     faces: Array | None = None  # triangles of nodes on the surface of a mesh, seen from outside
+    groups: Mapping[str, Array] | None = None  # numbers of the nodes of named groups of a mesh
     stress: Callable[[Array, Array], Array] | None = None  # stress stiffness of fields u (n x L) on others (n x N)
 
     def rigid(self) -> Array:
@@ -360,8 +361,20 @@ def _spread(xyz: Array, most: int) -> Array:
     return np.sort(np.array(chosen))
 
 
+def _group(model: NodalModel, name: str) -> Array:
+    """Indices of the nodes of a named group."""
+    known = model.groups or {}
+    if name not in known:
+        listed = ", ".join(f"{n!r}" for n in list(known)[:20]) or "none"
+        raise SuppleError(f"there is no group {name[:60]!r} in the mesh; it has: {listed}")
+    nodes = np.flatnonzero(np.isin(model.labels, known[name]))
+    if not len(nodes):
+        raise SuppleError(f"the group {name[:60]!r} holds no node of the solid")
+    return nodes
+
+
 def chosen_nodes(model: NodalModel, where: Mapping[str, Any]) -> Array:
-    """Indices of the nodes in a list of numbers, a box, a plane, or near a point."""
+    """Indices of the nodes in a list of numbers, a named group, a box, a plane, or near a point."""
     x = model.xyz
     within = float(where.get("within", 1e-6))
     if where.get("nodes") is not None:
@@ -370,6 +383,8 @@ def chosen_nodes(model: NodalModel, where: Mapping[str, Any]) -> Array:
         if missing:
             raise SuppleError(f"there is no node {missing[0]}; numbers run from {min(place)} to {max(place)}")
         return np.array([place[n] for n in where["nodes"]])
+    if where.get("group") is not None:
+        return _group(model, str(where["group"]))
     if where.get("box") is not None:
         low, high = np.minimum(*where["box"]), np.maximum(*where["box"])
         found = ((x >= low - within) & (x <= high + within)).all(axis=1)

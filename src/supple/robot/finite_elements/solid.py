@@ -12,7 +12,7 @@ from scipy import sparse
 from supple.errors import SuppleError
 from supple.robot.bodies.record import Array
 from supple.robot.finite_elements.nodal import MOST_COORDINATES, NodalModel
-from supple.robot.finite_elements.solid_mesh import read_solid
+from supple.robot.finite_elements.solid_mesh import Group, SolidMesh, read_solid
 from supple.robot.finite_elements.stress import solid_stress
 from supple.robot.plates.mesh import skfem
 
@@ -27,7 +27,20 @@ def solid_from_file(path: Path, E: float, nu: float, rho: float, scale: float = 
         made = solid(mesh.points * scale, mesh.cells, E, nu, rho, mesh.numbers)
     except SuppleError as error:
         raise SuppleError(f"{path.name}: {error}") from error
-    return made
+    return replace(made, groups={name: _in_group(made, mesh, group, scale) for name, group in mesh.groups.items()})
+
+
+def _in_group(model: NodalModel, mesh: SolidMesh, group: Group, scale: float) -> Array:
+    """Labels of a group's nodes, those that came to lie in the middle of its edges included."""
+    from scipy.spatial import cKDTree
+
+    labels = np.asarray(mesh.numbers)[group.nodes]
+    fresh = np.flatnonzero(~np.isin(model.labels, mesh.numbers))
+    if not len(fresh) or not len(group.edges):
+        return labels
+    middles = scale * mesh.points[group.edges].mean(axis=1)
+    near, _ = cKDTree(middles).query(model.xyz[fresh])
+    return np.concatenate([labels, model.labels[fresh[near < 1e-9 * float(np.ptp(model.xyz))]]])
 
 
 def solid(points: Array, cells: Array, E: float, nu: float, rho: float, numbers: Array | None = None) -> NodalModel:

@@ -7,8 +7,9 @@ Nastran's coordinate systems. Lines and surfaces, which meshers write beside the
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -29,12 +30,21 @@ _HEXA_OF_NASTRAN = (*range(12), 16, 17, 18, 19, 12, 13, 14, 15)  # upright edges
 
 
 @dataclass(frozen=True)
+class Group:
+    """Nodes of a named group, and edges (E x 2) of its cells, between which further nodes may come to lie."""
+
+    nodes: Array
+    edges: Array
+
+
+@dataclass(frozen=True)
 class SolidMesh:
     """Nodes with their numbers in the file, and cells of 4, 8, 10 or 20 indices of nodes, in the order of VTK."""
 
     points: Array  # P x 3
     numbers: Array  # P
     cells: Array
+    groups: Mapping[str, Group] = field(default_factory=dict)  # gmsh's physical groups and others
 
 
 def read_solid(path: Path) -> SolidMesh:
@@ -91,7 +101,34 @@ def _by_meshio(path: Path) -> SolidMesh:
     points = np.asarray(mesh.points, dtype=float)
     solid = {k: np.vstack(v) for k, v in kinds.items() if k.startswith(_OTHER_SOLIDS)}
     flat = {k: np.zeros((0, 0)) for k in kinds if k not in solid}
-    return SolidMesh(points[:, :3], np.arange(len(points)), _one_kind(solid | flat, path.name))
+    return SolidMesh(points[:, :3], np.arange(len(points)), _one_kind(solid | flat, path.name), _groups(mesh))
+
+
+def _groups(mesh: Any) -> dict[str, Group]:
+    """Nodes of named groups: physical groups of gmsh, sets of cells and of nodes of others."""
+    made: dict[str, list[Array]] = {}
+    tags = mesh.cell_data.get("gmsh:physical", [])
+    names = {(int(tag), int(dimension)): str(name) for name, (tag, dimension) in mesh.field_data.items()}
+    for block, own in zip(mesh.cells, tags, strict=False):
+        for tag in np.unique(own):
+            name = names.get((int(tag), int(block.dim)), f"{int(tag)}")
+            made.setdefault(name, []).append(np.asarray(block.data)[np.asarray(own) == tag])
+    for name, rows in mesh.cell_sets.items() if not tags else ():
+        for block, own in zip(mesh.cells, rows, strict=False):
+            if own is not None and len(own):
+                made.setdefault(str(name), []).append(np.asarray(block.data)[np.asarray(own, dtype=int)])
+    for name, rows in mesh.point_sets.items():
+        made.setdefault(str(name), []).append(np.asarray(rows, dtype=int).reshape(-1, 1))
+    return {name: _group(parts) for name, parts in made.items()}
+
+
+def _group(parts: list[Array]) -> Group:
+    edges = [np.zeros((0, 2), dtype=int)]
+    for cells in parts:
+        corners = cells[:, : 3 if cells.shape[1] in (3, 6) else 4]
+        count = corners.shape[1]
+        edges += [np.sort(corners[:, [a, b]], axis=1) for a in range(count) for b in range(a)]
+    return Group(np.unique(np.concatenate([c.ravel() for c in parts])), np.unique(np.vstack(edges), axis=0))
 
 
 def _abaqus(path: Path) -> list[tuple[str, list[int]]]:
