@@ -10,7 +10,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from supple.machine import USUAL, Machine, locate
+from supple.machine import GALLERY, USUAL, Machine, locate
 from supple.motion.description import Motion
 from supple.robot.reader import read_source
 from supple.robot.written import Written, pose_of
@@ -27,9 +27,11 @@ if TYPE_CHECKING:  # what only some calls need is loaded when they are made
         CheckShown,
         ComparisonShown,
         CountedShown,
+        DifferenceShown,
         FrfShown,
         LinearShown,
         ModesShown,
+        ReportShown,
         SceneShown,
         SimulationShown,
         SizingShown,
@@ -190,6 +192,68 @@ class Robot(Machine):
         study = read_map(map) if isinstance(map, (str, Path)) else map
         made = show(self, found, run, study, at, loads=loads, assembly=assembly, live=live)
         return shown(replace(made, notices=(*made.notices, why)) if why else made, SceneShown)
+
+    def report(
+        self,
+        poses: Sequence[At] | None = None,
+        *,
+        motion: str | Path | Motion | None = None,
+        duration: Written | None = None,
+        count: int = 6,
+        map: str | Path | None = None,
+        assembly: str | None = None,
+        progress: Callable[[float], None] | None = None,
+    ) -> ReportShown:
+        """What the robot is and does, gathered as one page: picture, parameters, masses, modes and stiffness at poses (home
+        if None), a motion, a map (.nc file), and where all of it comes from; `save` writes it.
+
+        >>> supple.Robot("cantilever").report(count=1).check.mass > 0
+        True
+        """
+        from supple.errors import SuppleError
+        from supple.results.report import Posed, Report
+        from supple.shown import ReportShown, read_map, shown
+
+        posed, notices = [], []
+        for at in poses or [{}]:
+            scene = self.show(at, count=count, assembly=assembly)
+            try:
+                modes = None if scene.modes is None else self.modes(at, count=count, assembly=assembly)
+                stiff = tuple(self.stiffness(p, at, assembly=assembly) for p in self.mechanism().points)
+            except SuppleError as reason:
+                modes, stiff = None, ()
+                notices.append(str(reason))
+            options = tuple(x for name, value in at.items() for x in ("--at", f"{name}={value}"))
+            posed.append(Posed(options, scene, modes, stiff))
+            notices += scene.notices
+        run = None if motion is None else self.simulate(motion, duration=duration, progress=progress)
+        settings = tuple(x for name, value in self.settings.items() for x in ("--set", f"{name}={value}"))
+        made = Report(
+            (self._called, *settings), self.check((poses or [{}])[0], assembly=assembly), self._parameters(),
+            tuple(posed), run, None if map is None else (read_map(map), Path(map).name), self._origin(),
+            tuple(dict.fromkeys([*notices, *(() if run is None else run.summary["notices"])])),
+        )  # fmt: skip
+        return shown(made, ReportShown)
+
+    @property
+    def _called(self) -> str:
+        """What the command line calls it: a name of the gallery, or its file."""
+        file = Path(self.source.tree.file)
+        return file.stem if file.parent == GALLERY else file.name
+
+    def _parameters(self) -> dict[str, tuple[str, str]]:
+        """Values of parameters, in SI, and what they are."""
+        about = {n: " ".join(p.about.split()) for n, p in self.source.robot.parameters.items() if hasattr(p, "about")}
+        return {n: (f"{float(x.number):.6g}", about.get(n, "")) for n, x in self.description.parameters.items()}
+
+    def _origin(self) -> dict[str, str]:
+        """Versions and hashes."""
+        from importlib.metadata import version
+        from platform import platform, python_version
+
+        made = {"robot file": self._called, "sha256 of the robot file": self.source.sha256}
+        made |= {"settings": ", ".join(f"{k} = {x}" for k, x in self.settings.items()) or "none"}
+        return made | {n: version(n) for n in ("supple", "numpy", "scipy")} | {"python": python_version(), "on": platform()}
 
     def stiffness(
         self,
@@ -712,3 +776,10 @@ class Robot(Machine):
 def compare(robot: Robot, at: At | None = None, **options: Any) -> ComparisonShown:
     """Formulations of a robot side by side; options as of `Robot.compare`."""
     return robot.compare(at, **options)
+
+
+def differences(old: str | Path, new: str | Path) -> DifferenceShown:
+    """Two results in .nc files, quantity by quantity; `save` writes a page with what changed."""
+    from supple.shown import read_differences
+
+    return read_differences(Path(old), Path(new))

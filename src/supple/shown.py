@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from supple import results
 from supple.errors import SuppleError
+from supple.results.report import Difference, Report
 from supple.results.scene import Scene
 from supple.results.sizing import Sizing
 from supple.results.study import Study
@@ -300,6 +301,48 @@ class SceneShown(Scene):
 
     def _repr_html_(self) -> str:
         return f'<iframe srcdoc="{escape(self.page())}" style="width:100%;height:520px;border:0"></iframe>'
+
+
+class ReportShown(Report):
+    """What a robot is and does, as one page."""
+
+    def page(self) -> str:
+        """The text of the page."""
+        from supple.views.report_page import report_page
+
+        return report_page(self)
+
+    def save(self, file: str | Path) -> Path:
+        """Write the page to an .html file."""
+        from supple.views.show_page import write_page
+
+        return write_page(self.page(), Path(file))
+
+    def _repr_html_(self) -> str:
+        return f'<iframe srcdoc="{escape(self.page())}" style="width:100%;height:640px;border:0"></iframe>'
+
+
+class DifferenceShown(Difference):
+    """Two results beside each other, as one page."""
+
+    def page(self) -> str:
+        """The text of the page."""
+        from supple.views.report_page import difference_page
+
+        return difference_page(self)
+
+    def save(self, file: str | Path) -> Path:
+        """Write the page to an .html file."""
+        from supple.views.show_page import write_page
+
+        return write_page(self.page(), Path(file))
+
+
+def read_differences(old: Path, new: Path) -> DifferenceShown:
+    """Two .nc files beside each other."""
+    from supple.storage.differences import differences
+
+    return shown(differences(old, new), DifferenceShown)
 
 
 class SizingShown(_Shown, Sizing):

@@ -32,10 +32,15 @@ class Shot:
 
 def write_still(scene: Scene, path: Path, mode: int | None = None, size: tuple[int, int] = (960, 640)) -> Path:
     """The path of a .png file of the robot at rest, or of a mode (from 1) at its largest."""
+    picture = still_picture(scene, mode, size)
+    return written_whole(path, lambda file: picture.save(file))
+
+
+def still_picture(scene: Scene, mode: int | None, size: tuple[int, int]) -> Any:
+    """The same as an image."""
     shot = Shot(surface(scene), (scene.robot,)) if mode is None else _swing(scene, mode, 1.0)
     eye = _eye(scene, [shot.every, surface(scene)], size)
-    picture = _picture(scene, shot, eye, ghost=None if mode is None else surface(scene))
-    return written_whole(path, lambda file: picture.save(file))
+    return _picture(scene, shot, eye, ghost=None if mode is None else surface(scene))
 
 
 def write_film(

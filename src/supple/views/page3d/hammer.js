@@ -65,7 +65,7 @@ class HammerShow {
   hit(point, direction = this.direction, area = +$("hammer-area").value) {
     const { live, code, at, about } = this, { calls } = code, blow = about.blows[$("hammer-tip").value];
     if (!live.found) return;
-    Object.assign(this, { point, force: direction, time: 0, samples: [{ t: 0, q: live.found.q.slice() }], running: false, done: false, answers: [] });
+    Object.assign(this, { point, force: direction, time: 0, samples: [{ t: 0, q: live.found.q.slice() }], running: false, done: false, plotted: false, answers: [] });
     $("hammer-at").value = String(point);
     const pieces = blow.knots.length - 1, table = new Float64Array(pieces * about.loads * 6);
     for (let k = 0; k < pieces; k++)
@@ -114,8 +114,8 @@ class HammerShow {
     if (this.running) {
       this.integrate(9);
       this.plot(false);
-    } else if (this.done) {
-      this.done = false;
+    } else if (!this.plotted) {
+      this.plotted = true;
       this.plot(true);
     }
     const end = this.samples.at(-1).t;
