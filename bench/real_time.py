@@ -51,8 +51,8 @@ def row(name: str, robot: Simulator, rounds: int) -> list[object]:
     end = "" if group.outcome == "done" else f" ({group.outcome})"
     return [
         name + end, kind, len(plant.free), f"{state.t:.3g}", f"{seconds:.3g}", f"{state.t / seconds:.3g}", counts["steps"],
-        counts["rejected"], f"{counts['iterations'] / max(1, counts['steps']):.2f}", counts["jacobians"],
-        f"{1e6 * seconds / max(1, counts['iterations']):.1f}",
+        counts["rejected"], f"{counts['newton_iterations'] / max(1, counts['steps']):.2f}", counts["jacobians"],
+        f"{1e6 * seconds / max(1, counts['newton_iterations']):.1f}",
     ]  # fmt: skip
 
 

@@ -5,6 +5,7 @@
  * and a complex matrix of the size of F itself.
  */
 #define MOST_ITERATIONS 10
+#define OFTEN (2 + N_FREE / 2) /* solutions by the same factors, as dear as the inverse */
 #define NOISY 10.0 /* times the noise of the accelerations: below, corrections that do not shrink any more are rounding */
 #define STALLED 1e-5 /* so of many corrections that do not shrink: equations near a pivot that vanishes are less exact */
 #define AT_REST 1e-3 /* s: accelerations times this make the least rates, these the least displacements, errors count by */
@@ -21,6 +22,7 @@ static int collocation_matrix(Sim *z, const Collocation *c, double h)
         z->complex_matrix[0][i] = one - vr * z->a_by_v[i] - xr * z->a_by_x[i];
         z->complex_matrix[1][i] = -vi * z->a_by_v[i] - xi * z->a_by_x[i];
     }
+    z->factors_used = 0;
     z->factorised_step = h;
     z->factorised_method = (int)z->settings.method;
     z->n_broyden = 0;
@@ -30,27 +32,30 @@ static int collocation_matrix(Sim *z, const Collocation *c, double h)
         return 0;
     if (!factorise_complex(z->complex_matrix[0], z->complex_matrix[1], z->complex_pivot, N_FREE, z->live))
         return 0;
-#if N_FREE <= SMALL
-    invert(z->newton_matrix, z->newton_pivot);
-    invert_complex(z->complex_matrix[0], z->complex_matrix[1], z->complex_pivot);
-#endif
     return 1;
 }
 
-/* r (stages, free): residuals become the corrections of the stages */
-static void collocation_solve(const Sim *z, const Collocation *c, real (*r)[AT_LEAST_ONE(N_FREE)])
+/* r (stages, free): residuals become the corrections of the stages. Factors that are used often become inverse matrices */
+static void collocation_solve(Sim *z, const Collocation *c, real (*r)[AT_LEAST_ONE(N_FREE)])
 {
     real w[STAGES][AT_LEAST_ONE(N_FREE)];
     for (int p = 0; p < STAGES; p++)
         for (int i = 0; i < N_FREE; i++)
             w[p][i] = c->back[p][0] * r[0][i] + c->back[p][1] * r[1][i] + c->back[p][2] * r[2][i];
 #if N_FREE <= SMALL
-    multiply(z->newton_matrix, w[0]);
-    multiply_complex(z->complex_matrix[0], z->complex_matrix[1], w[1], w[2]);
-#else
-    solve(z->newton_matrix, z->newton_pivot, N_FREE, w[0]);
-    solve_complex(z->complex_matrix[0], z->complex_matrix[1], z->complex_pivot, N_FREE, w[1], w[2]);
+    if (++z->factors_used == OFTEN) {
+        invert(z->newton_matrix, z->newton_pivot);
+        invert_complex(z->complex_matrix[0], z->complex_matrix[1], z->complex_pivot);
+    }
+    if (z->factors_used >= OFTEN) {
+        multiply(z->newton_matrix, w[0]);
+        multiply_complex(z->complex_matrix[0], z->complex_matrix[1], w[1], w[2]);
+    } else
 #endif
+    {
+        solve(z->newton_matrix, z->newton_pivot, N_FREE, w[0]);
+        solve_complex(z->complex_matrix[0], z->complex_matrix[1], z->complex_pivot, N_FREE, w[1], w[2]);
+    }
     for (int p = 0; p < STAGES; p++)
         for (int i = 0; i < N_FREE; i++)
             r[p][i] = c->T[p][0] * w[0][i] + c->T[p][1] * w[1][i] + c->T[p][2] * w[2][i];
@@ -151,19 +156,20 @@ static void extrapolate(const Sim *z, const Collocation *c, double h, real (*F)[
 static int solve_stages(Sim *z, const Drive *d, const Collocation *c, double h, Posture *at,
                         real (*F)[AT_LEAST_ONE(N_FREE)], real (*extra)[AT_LEAST_ONE(N_FREE)])
 {
-    real r[STAGES][AT_LEAST_ONE(N_FREE)], s[AT_LEAST_ONE(N_FREE)], u[AT_LEAST_ONE(N_FREE)];
+    real r[STAGES][AT_LEAST_ONE(N_FREE)], s[STAGES][AT_LEAST_ONE(N_FREE)], u[STAGES][AT_LEAST_ONE(N_FREE)];
+    const double time[STAGES] = {z->t + c->c[0] * h, z->t + c->c[1] * h, z->t + c->c[2] * h};
     const double noise = NOISY * larger(z->noise[0] / z->scale[0], z->noise[1] / z->scale[1]);
     double size = HUGE_VAL;
     z->contraction = pow(z->contraction, 0.8); /* measured again before long */
     for (int iteration = 0; iteration < MOST_ITERATIONS; iteration++) {
-        for (int p = 0; p < STAGES; p++) {
-            stage_at(z, h, c->c[p], c->A[p], c->AA[p], F, extra, s, u);
-            const int outcome = evaluate(z, d, z->t + c->c[p] * h, z->now.q, s, u, &at[p]);
-            if (outcome != FINE)
-                return outcome;
+        for (int p = 0; p < STAGES; p++)
+            stage_at(z, h, c->c[p], c->A[p], c->AA[p], F, extra, s[p], u[p]);
+        const int outcome = several(z, d, STAGES, time, s, u, at);
+        if (outcome != FINE)
+            return outcome;
+        for (int p = 0; p < STAGES; p++)
             for (int i = 0; i < N_FREE; i++)
                 r[p][i] = at[p].free_a[i] - F[p][i];
-        }
         z->newton_iterations++;
         const double turned = turned_since(z, h, at, extra), before = size;
         collocation_solve(z, c, r);
@@ -215,11 +221,11 @@ static int collocation_step(Sim *z, const Drive *d, double h, Posture *end, doub
     stage_at(z, h, 1.0, c->b, by_x, F, extra, s, u);
     if (c->c[STAGES - 1] == 1.0) { /* the last stage */
         *end = at[STAGES - 1];
-        outcome = place(z, d, z->t + h, z->now.q, s, u, end, a, &loops);
+        outcome = place(z, d, fill(z->t + h), z->now.q, s, u, end, a, &loops);
         memcpy(end->free_a, F[STAGES - 1], sizeof end->free_a);
     } else {
         foresee(z, h, end);
-        outcome = evaluate(z, d, z->t + h, z->now.q, s, u, end);
+        outcome = evaluate(z, d, fill(z->t + h), z->now.q, s, u, end);
     }
     for (int i = 0; i < N_FREE; i++) {
         misfit[i] = c->misfit * (z->now.free_a[i] - c->start[0] * F[0][i] - c->start[1] * F[1][i] - c->start[2] * F[2][i]);

@@ -1,7 +1,8 @@
-/* Accelerations of states beside the present one, for derivatives by differences.
+/* Accelerations of several states at once: those beside the present one, for derivatives by differences, and those of the
+ * stages of a step.
  *
- * The same text is compiled a second time with more lanes and without integrators (STAGES 0): that library computes as many
- * columns at once, for the one with a single lane.
+ * The same text is compiled a second time with more lanes and without integrators (STAGES 0): that library computes for the
+ * one with a single lane.
  */
 #define STEP_X 1e-7
 #define STEP_V 1e-5
@@ -16,6 +17,15 @@ typedef struct {
 } Moment;
 
 typedef int Columns(const Moment *at, const Drive *d, long long first, double *found);
+
+/* A state to be evaluated: when, displacement off the moment's q, rates; and its posture, where q holds a guess */
+typedef struct {
+    double t;
+    const double *s, *u;
+    double *q, *v, *free_a, *free_rate, *given_effort, *effort;
+} Beside;
+
+typedef int States(const Moment *at, const Drive *d, long long count, const Beside *state, double *conditioning);
 
 /* Accelerations at z->now, free displacement or rate j changed in lane l where j = first[l]; j < 0: none; the last two: all
  * displacements nudged forth, and back */
@@ -35,16 +45,45 @@ static int beside(Sim *z, const Drive *d, const int *first, Posture *p)
             for (int i = 0; i < N_FREE; i++)
                 SUPPLE_LANE(s[i], l) += (first[l] + i) % 2 ? NUDGE : -NUDGE;
     *p = z->now;
-    return evaluate(z, d, z->t, z->now.q, s, u, p);
+    return evaluate(z, d, fill(z->t), z->now.q, s, u, p);
 }
 
 #if STAGES == 0
 SUPPLE_EXPORT Columns supple_columns;
+SUPPLE_EXPORT States supple_states;
 
 SUPPLE_LOCAL void spread_out(real *to, const double *from, int n)
 {
     for (int i = 0; i < n; i++)
         to[i] = fill(from[i]);
+}
+
+/* lane l of n numbers, in and out */
+SUPPLE_LOCAL void into_lane(real *to, const double *from, int n, int l)
+{
+    for (int i = 0; i < n; i++)
+        SUPPLE_LANE(to[i], l) = from[i];
+}
+
+SUPPLE_LOCAL void out_of_lane(double *to, const real *from, int n, int l)
+{
+    for (int i = 0; i < n; i++)
+        to[i] = SUPPLE_LANE(from[i], l);
+}
+
+SUPPLE_LOCAL void settle(Sim *z, const Moment *at)
+{
+    z->chosen = *at->chosen;
+    z->t = at->t;
+    z->look = at->look;
+    spread_out(z->now.q, at->q, N_Q);
+    spread_out(z->now.v, at->v, N_V);
+    spread_out(z->parameters, at->parameters, N_P);
+    spread_out(z->held_effort, at->effort, N_TAU);
+    spread_out(z->error_integral, at->integral, N_TAU);
+    spread_out(z->rigid_q, at->control_q, N_CQ);
+    for (int l = 0; l < SUPPLE_LANES; l++)
+        z->live[l] = 1;
 }
 
 /* Accelerations (SUPPLE_LANES x N_FREE) of the columns from `first` on; -1 and any beyond the last: the moment itself */
@@ -53,36 +92,62 @@ int supple_columns(const Moment *at, const Drive *d, long long first, double *fo
     static SUPPLE_THREAD Sim z;
     static SUPPLE_THREAD Posture p;
     int column[SUPPLE_LANES];
-    z.chosen = *at->chosen;
-    z.t = at->t;
-    z.look = at->look;
-    spread_out(z.now.q, at->q, N_Q);
-    spread_out(z.now.v, at->v, N_V);
-    spread_out(z.parameters, at->parameters, N_P);
-    spread_out(z.held_effort, at->effort, N_TAU);
-    spread_out(z.error_integral, at->integral, N_TAU);
-    spread_out(z.rigid_q, at->control_q, N_CQ);
-    for (int l = 0; l < SUPPLE_LANES; l++) {
-        z.live[l] = 1;
+    settle(&z, at);
+    for (int l = 0; l < SUPPLE_LANES; l++)
         column[l] = first + l < 2 * N_FREE + NUDGES ? (int)first + l : -1;
-    }
     const int outcome = beside(&z, d, column, &p);
     for (int l = 0; l < SUPPLE_LANES; l++)
-        for (int i = 0; i < N_FREE; i++)
-            found[l * N_FREE + i] = SUPPLE_LANE(p.free_a[i], l);
+        out_of_lane(found + l * N_FREE, p.free_a, N_FREE, l);
+    return outcome;
+}
+
+/* Postures and accelerations of up to SUPPLE_LANES states */
+int supple_states(const Moment *at, const Drive *d, long long count, const Beside *state, double *conditioning)
+{
+    static SUPPLE_THREAD Sim z;
+    static SUPPLE_THREAD Posture p;
+    real s[AT_LEAST_ONE(N_FREE)], u[AT_LEAST_ONE(N_FREE)], t;
+    settle(&z, at);
+    for (int l = 0; l < SUPPLE_LANES; l++) {
+        const Beside *x = state + (l < count ? l : count - 1);
+        SUPPLE_LANE(t, l) = x->t;
+        into_lane(s, x->s, N_FREE, l);
+        into_lane(u, x->u, N_FREE, l);
+        into_lane(p.q, x->q, N_Q, l);
+    }
+    const int outcome = evaluate(&z, d, t, z.now.q, s, u, &p);
+    *conditioning = z.conditioning;
+    for (int l = 0; l < count && outcome == FINE; l++) {
+        out_of_lane(state[l].q, p.q, N_Q, l);
+        out_of_lane(state[l].v, p.v, N_V, l);
+        out_of_lane(state[l].free_a, p.free_a, N_FREE, l);
+        out_of_lane(state[l].free_rate, p.free_rate, N_FREE, l);
+        out_of_lane(state[l].given_effort, p.given_effort, N_GIVEN, l);
+        out_of_lane(state[l].effort, p.effort, N_TAU, l);
+    }
     return outcome;
 }
 #else
-static Columns *at_once; /* its function, if there is one */
+static Columns *at_once; /* its functions, if there is one */
+static States *all_at_once;
+
+SUPPLE_LOCAL int some_lanes(void) { return SUPPLE_LANES == 1 && at_once != NULL; }
+
+#if SUPPLE_LANES == 1
+SUPPLE_LOCAL Moment moment(const Sim *z)
+{
+    return (Moment){
+        z->t, z->look, &z->chosen, z->now.q, z->now.v, z->parameters, z->held_effort, z->error_integral, z->rigid_q,
+    };
+}
+#endif
 
 /* Accelerations of the columns from `first` on, -1 is the present; how many they are goes to *count */
 static int some_columns(Sim *z, const Drive *d, int first, real (*found)[AT_LEAST_ONE(N_FREE)], int *count)
 {
 #if SUPPLE_LANES == 1
     if (at_once) {
-        const Moment at = {
-            z->t, z->look, &z->chosen, z->now.q, z->now.v, z->parameters, z->held_effort, z->error_integral, z->rigid_q,
-        };
+        const Moment at = moment(z);
         *count = SIDE_BY_SIDE;
         z->evaluations += SIDE_BY_SIDE;
         return at_once(&at, d, first, found[0]);
@@ -95,6 +160,29 @@ static int some_columns(Sim *z, const Drive *d, int first, real (*found)[AT_LEAS
     const int outcome = beside(z, d, column, &there);
     memcpy(found[0], there.free_a, sizeof there.free_a);
     *count = 1;
+    return outcome;
+}
+
+/* Postures and accelerations of `count` states at their times, at most SIDE_BY_SIDE: displacements s off the present, rates u.
+ * SCDD as printed asks for one after the other */
+static int several(Sim *z, const Drive *d, int count, const double *t, real (*s)[AT_LEAST_ONE(N_FREE)],
+                   real (*u)[AT_LEAST_ONE(N_FREE)], Posture *p)
+{
+#if SUPPLE_LANES == 1 && N_LATE == 0
+    if (all_at_once) {
+        Beside state[SIDE_BY_SIDE];
+        const Moment at = moment(z);
+        for (int k = 0; k < count; k++)
+            state[k] = (Beside){
+                t[k], s[k], u[k], p[k].q, p[k].v, p[k].free_a, p[k].free_rate, p[k].given_effort, p[k].effort,
+            };
+        z->evaluations += count;
+        return all_at_once(&at, d, count, state, &z->conditioning);
+    }
+#endif
+    int outcome = FINE;
+    for (int k = 0; k < count && outcome == FINE; k++)
+        outcome = evaluate(z, d, fill(t[k]), z->now.q, s[k], u[k], &p[k]);
     return outcome;
 }
 #endif

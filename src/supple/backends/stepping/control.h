@@ -33,10 +33,10 @@ static int rigid_forces(Sim *z, const Drive *d, const real *x, const real *u, co
 #endif
 
 /* The controller's forces for what is measured in p */
-static void controlled(Sim *z, const Drive *d, double t, const Posture *p, real *effort)
+static void controlled(Sim *z, const Drive *d, real t, const Posture *p, real *effort)
 {
-    double x[AT_LEAST_ONE(N_TAU)], xd[AT_LEAST_ONE(N_TAU)], xdd[AT_LEAST_ONE(N_TAU)];
-    signals_at(&d->reference, t, z->look, x, xd, xdd);
+    real x[AT_LEAST_ONE(N_TAU)], xd[AT_LEAST_ONE(N_TAU)], xdd[AT_LEAST_ONE(N_TAU)];
+    signals_in(&d->reference, t, z->look, N_TAU, x, xd, xdd);
     for (int i = 0; i < N_TAU; i++) {
         const double *gain = d->gains + 4 * i;
         effort[i] = gain[0] * (x[i] - p->q[TAU_Q[i]]) + gain[1] * (xd[i] - p->v[TAU_V[i]]) + gain[2] * z->error_integral[i];
@@ -44,13 +44,13 @@ static void controlled(Sim *z, const Drive *d, double t, const Posture *p, real 
 #if N_CQ > 0
     if (d->controller == COMPUTED_TORQUE) {
         real measured[N_DRIVES], rate[N_DRIVES], a[N_DRIVES], tau[N_DRIVES];
-        double place[AT_LEAST_ONE(N_GIVEN)], speed[AT_LEAST_ONE(N_GIVEN)], given[AT_LEAST_ONE(N_GIVEN)];
-        signals_at(&d->given, t, z->look, place, speed, given);
+        real place[AT_LEAST_ONE(N_GIVEN)], speed[AT_LEAST_ONE(N_GIVEN)], given[AT_LEAST_ONE(N_GIVEN)];
+        signals_in(&d->given, t, z->look, N_GIVEN, place, speed, given);
         for (int k = 0; k < N_DRIVES; k++) {
             measured[k] = p->q[MEASURED_Q[k]];
             rate[k] = p->v[MEASURED_V[k]];
             a[k] = DRIVE_TAU[k] >= 0 ? xdd[DRIVE_TAU[k]] + effort[DRIVE_TAU[k]]
-                : fill(DRIVE_GIVEN[k] >= 0 ? given[DRIVE_GIVEN[k]] : 0.0);
+                : DRIVE_GIVEN[k] >= 0 ? given[DRIVE_GIVEN[k]] : fill(0);
         }
         const int known = rigid_forces(z, d, measured, rate, a, tau);
         for (int k = 0; k < N_DRIVES; k++) /* without a posture of the rigid robot the last forces stay */
@@ -68,9 +68,9 @@ static void controlled(Sim *z, const Drive *d, double t, const Posture *p, real 
 }
 
 /* Forces at time t: signals, and the controller's, now or as it last set them */
-static void control(Sim *z, const Drive *d, double t, const Posture *p, real *effort)
+static void control(Sim *z, const Drive *d, real t, const Posture *p, real *effort)
 {
-    double x[AT_LEAST_ONE(N_TAU)];
+    real x[AT_LEAST_ONE(N_TAU)];
     for (int i = 0; i < N_TAU; i++)
         effort[i] = fill(0);
     if (N_TAU > 0 && d->controller && d->sample_time == 0.0)
@@ -79,7 +79,7 @@ static void control(Sim *z, const Drive *d, double t, const Posture *p, real *ef
         for (int i = 0; i < N_TAU; i++)
             effort[i] = z->held_effort[i];
     if (d->torque.channels) {
-        signals_at(&d->torque, t, z->look, x, NULL, NULL);
+        signals_in(&d->torque, t, z->look, N_TAU, x, NULL, NULL);
         for (int i = 0; i < N_TAU; i++)
             effort[i] += x[i];
     }
@@ -112,7 +112,7 @@ SUPPLE_LOCAL int act(Sim *z, const Drive *d)
     if (next_action(z, d) > z->t + slack)
         return 0;
     if (z->next_tick <= z->t + slack && z->n_waiting < MOST_WAITING) {
-        controlled(z, d, z->t, &z->now, z->waiting_effort[z->n_waiting]);
+        controlled(z, d, fill(z->t), &z->now, z->waiting_effort[z->n_waiting]);
         z->waiting_until[z->n_waiting++] = z->next_tick + d->delay;
         integrate_error(z, d, z->t, d->sample_time);
         z->next_tick = z->begin + (double)++z->ticks * d->sample_time;

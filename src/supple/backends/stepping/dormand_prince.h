@@ -31,7 +31,7 @@ static int dormand_prince_step(Sim *z, const Drive *d, double h, Posture *end, d
             }
         }
         foresee(z, DP_C[p] * h, end);
-        const int outcome = evaluate(z, d, z->t + DP_C[p] * h, z->now.q, s, u, end);
+        const int outcome = evaluate(z, d, fill(z->t + DP_C[p] * h), z->now.q, s, u, end);
         if (outcome != FINE)
             return outcome;
         if (p < 6)

@@ -1,7 +1,11 @@
 /* What is called from outside besides supple_run. */
 
-/* Derivatives by a library with more lanes from now on */
-SUPPLE_EXPORT void supple_widen(Columns *columns) { at_once = columns; }
+/* Derivatives and stages by a library with more lanes from now on */
+SUPPLE_EXPORT void supple_widen(Columns *columns, States *states)
+{
+    at_once = columns;
+    all_at_once = states;
+}
 
 SUPPLE_EXPORT long long supple_size(void) { return (long long)sizeof(Sim); }
 
@@ -49,7 +53,7 @@ SUPPLE_EXPORT int supple_observe(Sim *z, const Drive *d, long long count, const 
         for (int i = 0; i < N_FREE; i++)
             s[i] = fill(0);
         memcpy(p.q, from, sizeof from);
-        int outcome = place(z, d, t, from, s, u, &p, a, &loops);
+        int outcome = place(z, d, fill(t), from, s, u, &p, a, &loops);
         if (outcome == FINE)
             outcome = mend(z, &p);
         for (int i = 0; i < N_FREE; i++)
@@ -82,7 +86,7 @@ SUPPLE_EXPORT int supple_rhs(Sim *z, const Drive *d, double t, const double *y, 
     }
     p = z->has_guess ? z->guess : z->now;
     z->look = -1e-11 * (1.0 + fabs(t));
-    const int outcome = evaluate(z, d, t, z->now.q, s, u, &p);
+    const int outcome = evaluate(z, d, fill(t), z->now.q, s, u, &p);
     if (outcome == FINE) {
         z->guess = p;
         z->has_guess = 1;
@@ -105,7 +109,7 @@ SUPPLE_EXPORT int supple_move(Sim *z, const Drive *d, double t, const double *y)
     }
     p = z->now;
     z->look = -1e-11 * (1.0 + fabs(t));
-    const int outcome = evaluate(z, d, t, z->now.q, s, u, &p);
+    const int outcome = evaluate(z, d, fill(t), z->now.q, s, u, &p);
     z->now = p;
     z->t = t;
     return outcome;

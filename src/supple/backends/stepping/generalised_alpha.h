@@ -68,7 +68,7 @@ static int alpha_start(Sim *z, const Drive *d, const Alpha *c, double h)
         u[i] = z->now.v[z->chosen.free_v[i]] + ahead * z->now.free_a[i];
     }
     foresee(z, ahead, &soon);
-    const int outcome = evaluate(z, d, z->t + ahead, z->now.q, s, u, &soon);
+    const int outcome = evaluate(z, d, fill(z->t + ahead), z->now.q, s, u, &soon);
     if (outcome != FINE)
         return outcome;
     for (int i = 0; i < N_FREE; i++)
@@ -112,7 +112,7 @@ static int alpha_balance(Sim *z, const Drive *d, const Alpha *c, double h, real 
     for (int iteration = 0;; iteration++) {
         *iterations = iteration;
         alpha_update(z, c, h, f, s, u, like);
-        const int outcome = iteration > 11 ? DIVERGED : evaluate(z, d, z->t + h, z->now.q, s, u, end);
+        const int outcome = iteration > 11 ? DIVERGED : evaluate(z, d, fill(z->t + h), z->now.q, s, u, end);
         if (outcome != FINE)
             return outcome;
         z->newton_iterations++;
@@ -137,7 +137,7 @@ static int alpha_balance(Sim *z, const Drive *d, const Alpha *c, double h, real 
             break;
     }
     alpha_update(z, c, h, f, s, u, like); /* positions and rates of the last correction */
-    return evaluate(z, d, z->t + h, z->now.q, s, u, end); /* with the forces of prescribed actuators there */
+    return evaluate(z, d, fill(z->t + h), z->now.q, s, u, end); /* with the forces of prescribed actuators there */
 }
 
 /* Where actuators are led, the account of work asks for steps too, though what is free may need none: the share of the
@@ -174,7 +174,7 @@ static int alpha_step(Sim *z, const Drive *d, double h, Posture *end, double *er
     for (int i = 0; i < N_FREE; i++)
         change[i] = share * (f[i] - z->now.free_a[i] - h * z->jerk[i]);
     if (z->settings.cutoff > 0.0)
-        solve(z->sieve, z->sieve_pivot, N_FREE, change); /* what is faster than the cutoff may die away */
+        sieve_once(z, change); /* what is faster than the cutoff may die away */
     *error = measure(z, change);
     if (N_GIVEN > 0)
         *error = larger(*error, work_error(z, d, h, end));

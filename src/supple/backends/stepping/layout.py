@@ -24,7 +24,7 @@ CONTROLLERS = ("no_controller", "pid", "computed_torque")
 ENUMS = {"Method": METHODS, "Outcome": OUTCOMES, "Controller": CONTROLLERS}
 CONSTANTS = {
     "MOST_LANES": (8, "runs in one state"),
-    "SIDE_BY_SIDE": (8, "columns of the Jacobian that a library with more lanes computes at once"),
+    "SIDE_BY_SIDE": (4, "columns of the Jacobian, or stages, that a library with more lanes computes at once"),
     "BROYDEN_PAIRS": (30, "updates of Newton's matrix that are kept"),
     "MOST_WAITING": (64, "efforts of a sampled controller that wait for their delay"),
 }
@@ -162,6 +162,7 @@ SIM = Struct("Sim", "The state of a simulation; [2]: of lengths and of angles", 
     Field("n_broyden", "int"),
     Field("sieve", "real", _SQUARE, "I - a_by_x / cutoff^2, factorised"), Field("sieve_pivot", "int", _FREE),
     Field("factorised_step", "double", about="s"), Field("factorised_method", "int"),
+    Field("factors_used", "int", about="solutions by the factors of collocation; inverted after many"),
     Field("contraction", "double", about="of a correction by the next one"),
     Field("stages", "real", ("STAGES * N_FREE",), "their accelerations"), Field("has_stages", "int"),
     Field("newton_pivot", "int", _FREE), Field("complex_pivot", "int", _FREE),

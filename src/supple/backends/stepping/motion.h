@@ -15,15 +15,15 @@ static int coupled(Sim *z, Posture *p, const real *given, const real *g, const r
 static int dense(Sim *z, Posture *p, const real *given, const real *g, const real *wrench, Loops *loops);
 #endif
 
-static void control(Sim *z, const Drive *d, double t, const Posture *p, real *effort);
+static void control(Sim *z, const Drive *d, real t, const Posture *p, real *effort);
 
 /* q and v of the tree from a displacement s of the free coordinates off `from`, their rates u, and the motion at t, whose
  * accelerations go to a. p->q holds a guess of the dependent ones. */
-static int place(Sim *z, const Drive *d, double t, const real *from, const real *s, const real *u, Posture *p, real *a,
+static int place(Sim *z, const Drive *d, real t, const real *from, const real *s, const real *u, Posture *p, real *a,
                  Loops *loops)
 {
-    double x[AT_LEAST_ONE(N_GIVEN)], xd[AT_LEAST_ONE(N_GIVEN)], xdd[AT_LEAST_ONE(N_GIVEN)];
-    signals_at(&d->given, t, z->look, x, xd, xdd);
+    real x[AT_LEAST_ONE(N_GIVEN)], xd[AT_LEAST_ONE(N_GIVEN)], xdd[AT_LEAST_ONE(N_GIVEN)];
+    signals_in(&d->given, t, z->look, N_GIVEN, x, xd, xdd);
     for (int i = 0; i < N_FREE; i++)
         if (z->chosen.free_q[i] >= 0)
             p->q[z->chosen.free_q[i]] = from[z->chosen.free_q[i]] + s[i];
@@ -31,7 +31,7 @@ static int place(Sim *z, const Drive *d, double t, const real *from, const real 
         if (z->chosen.balls[k].free >= 0)
             turn(p->q + z->chosen.balls[k].q, from + z->chosen.balls[k].q, s + z->chosen.balls[k].free);
     for (int i = 0; i < N_GIVEN; i++)
-        p->q[GIVEN_Q[i]] = fill(x[i]);
+        p->q[GIVEN_Q[i]] = x[i];
 #if N_DEP > 0
     const Choice by = choice_of(z);
     const int closed = close_loops(&ROBOT, &by, z->parameters, z->live, p->q, loops);
@@ -46,8 +46,8 @@ static int place(Sim *z, const Drive *d, double t, const real *from, const real 
         if (z->chosen.balls[k].free >= 0)
             rotation_rate(s + z->chosen.balls[k].free, u + z->chosen.balls[k].free, p->free_rate + z->chosen.balls[k].free);
     for (int i = 0; i < N_GIVEN; i++) {
-        p->v[GIVEN_V[i]] = fill(xd[i]);
-        a[GIVEN_V[i]] = fill(xdd[i]);
+        p->v[GIVEN_V[i]] = xd[i];
+        a[GIVEN_V[i]] = xdd[i];
     }
 #if N_DEP > 0
     z->conditioning = follow(&ROBOT, &by, z->parameters, z->live, p->q, p->v, loops);
@@ -59,15 +59,14 @@ static int place(Sim *z, const Drive *d, double t, const real *from, const real 
 }
 
 /* Accelerations and efforts of a placed posture p by the equations of motion; a: the given accelerations */
-static int respond(Sim *z, const Drive *d, double t, Posture *p, const real *a, Loops *loops)
+static int respond(Sim *z, const Drive *d, real t, Posture *p, const real *a, Loops *loops)
 {
     real given[AT_LEAST_ONE(N_GIVEN)], wrench[AT_LEAST_ONE(N_W)], g[3];
-    double load[AT_LEAST_ONE(N_W)];
     for (int i = 0; i < N_GIVEN; i++)
         given[i] = a[GIVEN_V[i]];
-    signals_at(&d->load, t, z->look, load, NULL, NULL);
     for (int i = 0; i < N_W; i++)
-        wrench[i] = fill(d->load.channels ? load[i] : 0.0);
+        wrench[i] = fill(0);
+    signals_in(&d->load, t, z->look, N_W, wrench, NULL, NULL);
     for (int i = 0; i < 3; i++)
         g[i] = fill(d->gravity[i]);
     (void)given, (void)loops;
@@ -84,7 +83,7 @@ static int respond(Sim *z, const Drive *d, double t, Posture *p, const real *a, 
     return size_of_all(p->free_a, N_FREE, z->live) < HUGE_VAL ? FINE : NOT_A_NUMBER;
 }
 
-static int evaluate(Sim *z, const Drive *d, double t, const real *from, const real *s, const real *u, Posture *p)
+static int evaluate(Sim *z, const Drive *d, real t, const real *from, const real *s, const real *u, Posture *p)
 {
     static SUPPLE_THREAD Loops loops;
     real a[AT_LEAST_ONE(N_V)];

@@ -5,12 +5,22 @@
 
 SUPPLE_LOCAL int collocates(const Sim *z) { return z->settings.method == RADAU || z->settings.method == GAUSS; }
 
+/* x becomes the solution of the sieve's matrix */
+SUPPLE_LOCAL void sieve_once(const Sim *z, real *x)
+{
+#if N_FREE <= SMALL
+    multiply(z->sieve, x);
+#else
+    solve(z->sieve, z->sieve_pivot, N_FREE, x);
+#endif
+}
+
 /* x without what is faster than the cutoff: a vibration f times as fast keeps 1 / (1 + f^2)^2 of it */
 SUPPLE_LOCAL void sift(const Sim *z, real *x)
 {
     if (z->settings.cutoff > 0.0 && z->has_jacobian && N_FREE > 0)
         for (int k = 0; k < 2; k++)
-            solve(z->sieve, z->sieve_pivot, N_FREE, x);
+            sieve_once(z, x);
 }
 
 /* lengths and angles as they show at the end of an arm: the larger of the two counts for both */
@@ -64,7 +74,7 @@ static double measure(const Sim *z, const real *x)
 }
 
 #define ROUNDING 30.0
-#define ELSEWHERE_BY 0.03 /* rad, m: derivatives are taken anew */
+#define ELSEWHERE_BY 0.1 /* rad, m: derivatives are taken anew */
 #define ROUNDED_OFF 0.3
 #define ROUNDED 1e-7 /* corrections below this that no longer shrink are rounding */
 
@@ -121,6 +131,10 @@ static int differentiate(Sim *z, const Drive *d)
         z->sieve[i] = fill(i % (N_FREE + 1) == 0) - z->a_by_x[i] / (z->settings.cutoff * z->settings.cutoff);
     if (z->settings.cutoff > 0.0 && N_FREE > 0 && !(factorise(z->sieve, z->sieve_pivot, N_FREE, z->live) > 0.0))
         z->settings.cutoff = 0.0;
+#if N_FREE <= SMALL
+    if (z->settings.cutoff > 0.0 && N_FREE > 0)
+        invert(z->sieve, z->sieve_pivot);
+#endif
     z->factorised_step = 0.0;
     return FINE;
 }
@@ -162,11 +176,12 @@ static void improve(Sim *z, const real *last, real *x)
     z->n_broyden++;
 }
 
-/* Evaluations that better derivatives would have saved: once they cost as much as new ones, new ones it is */
+/* Evaluations that better derivatives would have saved: once they cost as much as new ones, new ones it is. Lanes do as many
+ * columns at once as they do stages */
 static void spend(Sim *z, int evaluations)
 {
     z->wasted_evaluations = z->jacobian_is_fresh ? 0 : z->wasted_evaluations + (evaluations > 0 ? evaluations : 0);
-    if (z->wasted_evaluations > (at_once ? N_FREE / 4 : N_FREE)) {
+    if (z->wasted_evaluations > N_FREE) {
         z->has_jacobian = 0;
         z->wasted_evaluations = 0;
     }

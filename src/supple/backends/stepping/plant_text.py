@@ -27,7 +27,7 @@ _COLUMNS = (
     "control",
     "columns",
 )
-_METHODS = ("newton", "complex", "collocation", "generalised_alpha", "dormand_prince", "quasi_static")
+_METHODS = ("complex", "newton", "collocation", "generalised_alpha", "dormand_prince", "quasi_static")
 _PARTS = (*_COLUMNS, *_METHODS, "recording", "run", "entries")
 
 
@@ -129,6 +129,7 @@ def _sizes(plant: Plant, stages: int) -> dict[str, int]:
         "MOST_ROWS": max(rows, rigid["N_CROW"]), "MOST_DEP": max(n, rigid["N_CDEP"], loop), "N_LOOP": loop,
         "N_LATE": loop if plant.coupled is not None and plant.coupled.way == "printed" else 0,
         "MOST_WIDE": wide, "MOST_ALIGNED": max(aligned, rigid["N_CALIGNED"]), "MOST_Q": max(plant.nq, rigid["N_CQ"]),
+        "MOST_CHANNELS": max(len(plant.given), len(plant.torque), plant.loads),
     }  # fmt: skip
 
 

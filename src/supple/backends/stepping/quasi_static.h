@@ -48,7 +48,7 @@ static int quasi_static_step(Sim *z, const Drive *d, double h, Posture *end)
             u[i] = fill(0);
         }
         foresee(z, h, end);
-        outcome = evaluate(z, d, z->t + h, z->now.q, s, u, end);
+        outcome = evaluate(z, d, fill(z->t + h), z->now.q, s, u, end);
         if (outcome == FINE && (fresh || !z->has_jacobian))
             outcome = stiffness(z, d, z->t + h, end);
         z->n_broyden = 0;
@@ -73,7 +73,7 @@ static int quasi_static_step(Sim *z, const Drive *d, double h, Posture *end)
                 break;
             for (int i = 0; i < N_FREE; i++)
                 s[i] += step[i];
-            outcome = evaluate(z, d, z->t + h, z->now.q, s, u, end);
+            outcome = evaluate(z, d, fill(z->t + h), z->now.q, s, u, end);
         }
     }
     return outcome == FINE ? DIVERGED : outcome;

@@ -206,6 +206,6 @@ static void interpolate(Sim *z, const Drive *d, double h, double x, const Postur
         q[GIVEN_Q[i]] = fill(g[i]);
         v[GIVEN_V[i]] = fill(gd[i]);
     }
-    control(z, d, t, &here, effort);
+    control(z, d, fill(t), &here, effort);
     record(z, t, q, v, effort, f, to);
 }

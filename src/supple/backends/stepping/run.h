@@ -16,7 +16,7 @@ static int restart(Sim *z, const Drive *d)
     }
     static SUPPLE_THREAD Posture from;
     from = z->now;
-    int outcome = evaluate(z, d, z->t, from.q, s, u, &z->now);
+    int outcome = evaluate(z, d, fill(z->t), from.q, s, u, &z->now);
     if (outcome == FINE)
         outcome = accelerations(z, d, z->t, &z->now, z->a);
     z->power = power_of(z, d, z->t, &z->now);

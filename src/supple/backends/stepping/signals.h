@@ -26,3 +26,22 @@ static void signals_at(const Signals *s, double t, double look, double *x, doubl
             xdd[k] = moving * (2 * c[2] + u * (6 * c[3] + u * (12 * c[4] + u * 20 * c[5])));
     }
 }
+
+/* The same in lanes, each of which has a time of its own; NULL: not asked for */
+static void signals_in(const Signals *s, real t, double look, int n, real *x, real *xd, real *xdd)
+{
+    double found[3][AT_LEAST_ONE(MOST_CHANNELS)];
+    if (s->channels == 0)
+        return;
+    for (int l = 0; l < SUPPLE_LANES; l++) {
+        if (l == 0 || SUPPLE_LANE(t, l) != SUPPLE_LANE(t, l - 1))
+            signals_at(s, SUPPLE_LANE(t, l), look, found[0], found[1], found[2]);
+        for (int i = 0; i < n; i++) {
+            SUPPLE_LANE(x[i], l) = found[0][i];
+            if (xd)
+                SUPPLE_LANE(xd[i], l) = found[1][i];
+            if (xdd)
+                SUPPLE_LANE(xdd[i], l) = found[2][i];
+        }
+    }
+}

@@ -19,14 +19,13 @@ from supple.backends.stepping.state import Layout, State
 from supple.errors import BackendError
 from supple.expr.function import Array
 
-_MANY = 16  # free coordinates from which on derivatives are worth a library of their own
 _WIDE = CONSTANTS["SIDE_BY_SIDE"][0]
 
 
 def compiled(plant: Plant, lanes: int) -> list[Path]:
     """The libraries of a plant."""
     sources = [(plant_source(plant), (f"-DSUPPLE_LANES={lanes}",))]
-    if lanes == 1 and len(plant.free) >= _MANY:
+    if lanes == 1 and plant.free:
         sources.append((columns_source(plant), (f"-DSUPPLE_LANES={_WIDE}",)))
     return shared_libraries(sources)
 
@@ -43,7 +42,7 @@ class Stepper:
         except OSError as problem:
             raise BackendError(f"the compiled {plant.name} cannot be loaded: {problem}; see SUPPLE_CACHE") from problem
         for other in wide:
-            self.library.supple_widen(other.supple_columns)
+            self.library.supple_widen(other.supple_columns, other.supple_states)
         self.layout = Layout.of(self.library, lanes)
 
     @cached_property
