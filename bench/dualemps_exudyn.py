@@ -1,9 +1,9 @@
-"""DualEMPS along a motion in Exudyn: five rigid bodies, one ANCFCable2D for each blade, friction, sliders moved.
+"""DualEMPS along a motion in Exudyn: five rigid bodies, blades as cables or beams, friction, sliders moved.
 
 Made to be fast: the sliders are no bodies, because their motion is given (the hips' pins move instead); motion and friction
-are symbolic user functions, which Exudyn evaluates in C++; the sparse solver is a little faster than the dense one. One
-ANCFCable2D has the frequencies of supple's element. Of Exudyn's ObjectBeamGeometricallyExact2D, four with linear shapes
-miss the fourth frequency by 9 %; two with quadratic shapes miss the third by 4 % and take as long.
+are symbolic user functions, which Exudyn evaluates in C++; the sparse solver is a little faster than the dense one. Blades
+are one ANCFCable2D each, which has the frequencies of supple's element, or geometrically exact beams with quadratic shapes
+that end in the nodes of the rigid bodies (`beams` per long blade, half as many in the short one): the better model.
 """
 
 from __future__ import annotations
@@ -26,6 +26,7 @@ from exudyn.itemInterface import (
     NodePoint2DSlope1,
     NodePointGround,
     NodeRigidBody2D,
+    ObjectBeamGeometricallyExact2D,
     RevoluteJoint2D,
     RigidBody2D,
     SensorBody,
@@ -35,6 +36,7 @@ from supple.motion.trajectory import Trajectory
 
 SHORT, ARM = 0.14, 0.082 + 0.065  # the blade of the tip; from the knee's start to its own
 E, RHO, AREA, BENDING = 74e9, 2800, 2e-4, 0.05 * 0.004**3 / 12
+SHEAR = 5 / 6 * E / 2.6 * AREA
 WIDTH = 1e-3  # rad/s, of the smoothed sign
 RIGID = {  # mass, first moment, inertia at the link's origin
     "hip1": (0.843, 0.004, 7.06e-4), "hip2": (0.843, 0.004, 7.06e-4), "tip": (0.177, 0.0058215, 2.56e-4),
@@ -50,17 +52,22 @@ REFERENCE_TOLERANCE = (1e-7, 1e-7)
 
 
 class Robot:
-    """DualEMPS, its sliders along a path (q11, q21), or held at zero and without friction; x, y are x0, z0."""
+    """DualEMPS, its sliders along a path (q11, q21), or held at zero and without friction; x, y are x0, z0.
 
-    def __init__(self, path: Trajectory | None = None) -> None:
+    `beams`: geometrically exact beams per long blade; 0: cables."""
+
+    def __init__(self, path: Trajectory | None = None, beams: int = 0) -> None:
         self.mbs = exu.SystemContainer().AddSystem()
         self.kept: list[Any] = []  # user functions, which have to outlive the system
         start = np.zeros(2) if path is None else path.only(["q11", "q21"])(path.start)[0]
         ground = self.mbs.AddNode(NodePointGround())
         self.ground = self.mbs.AddMarker(MarkerNodeCoordinate(nodeNumber=ground, coordinate=0))
         self._bodies(start)
-        for name in BLADES:
-            self._blade(*name)
+        for body, x, length, after in BLADES:
+            if beams:
+                self._beams(body, x, length, after, beams if length > SHORT else (beams + 1) // 2)
+            else:
+                self._blade(body, x, length, after)
         self.mbs.AddObject(RevoluteJoint2D(markerNumbers=[self._at("knee1", KNEE), self._at("knee2", KNEE)]))
         for leg, (hip, z) in enumerate(zip(("hip1", "hip2"), start, strict=True)):
             self._join(hip, 0)
@@ -109,6 +116,22 @@ class Robot:
         for node, marker in zip(nodes, (self._at(body, x), self._at(after, 0)), strict=True):
             pair = [marker, self.mbs.AddMarker(MarkerNodeRigid(nodeNumber=node))]
             self.mbs.AddObject(GenericJoint(markerNumbers=pair, constrainedAxes=[1, 1, 0, 0, 0, 1]))
+
+    def _beams(self, body: str, x: float, length: float, after: str, count: int) -> None:
+        """Quadratic beams, clamped to the first body, that end in the node of the second."""
+        origin, turned = self.place[body]
+        angle = float(np.angle(turned))
+        ways = [x + length * k / (2 * count) for k in range(2 * count)]
+        points = [origin + way * turned for way in ways]
+        nodes = [self.mbs.AddNode(NodeRigidBody2D(referenceCoordinates=[p.real, p.imag, angle])) for p in points]
+        nodes.append(self.nodes[after])
+        own = {"massPerLength": RHO * AREA, "crossSectionInertia": RHO * BENDING, "bendingStiffness": E * BENDING}
+        own |= {"axialStiffness": E * AREA, "shearStiffness": SHEAR, "length": length / count}
+        for k in range(count):
+            three = nodes[2 * k : 2 * k + 3]
+            self.mbs.AddObject(ObjectBeamGeometricallyExact2D(nodeNumbers=three, includeReferenceRotations=True, **own))
+        pair = [self._at(body, x), self.mbs.AddMarker(MarkerNodeRigid(nodeNumber=nodes[0]))]
+        self.mbs.AddObject(GenericJoint(markerNumbers=pair, constrainedAxes=[1, 1, 0, 0, 0, 1]))
 
     def _join(self, body: str, k: int, **moved: Any) -> None:
         self.mbs.AddObject(CoordinateConstraint(markerNumbers=[self.ground, self._coordinate(body, k)], **moved))

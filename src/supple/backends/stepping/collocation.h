@@ -156,7 +156,8 @@ static void extrapolate(const Sim *z, const Collocation *c, double h, real (*F)[
 static int solve_stages(Sim *z, const Drive *d, const Collocation *c, double h, Posture *at,
                         real (*F)[AT_LEAST_ONE(N_FREE)], real (*extra)[AT_LEAST_ONE(N_FREE)])
 {
-    real r[STAGES][AT_LEAST_ONE(N_FREE)], s[STAGES][AT_LEAST_ONE(N_FREE)], u[STAGES][AT_LEAST_ONE(N_FREE)];
+    real r[STAGES][AT_LEAST_ONE(N_FREE)], last[STAGES][AT_LEAST_ONE(N_FREE)];
+    real s[STAGES][AT_LEAST_ONE(N_FREE)], u[STAGES][AT_LEAST_ONE(N_FREE)];
     const double time[STAGES] = {z->t + c->c[0] * h, z->t + c->c[1] * h, z->t + c->c[2] * h};
     const double noise = NOISY * larger(z->noise[0] / z->scale[0], z->noise[1] / z->scale[1]);
     double size = HUGE_VAL;
@@ -173,6 +174,8 @@ static int solve_stages(Sim *z, const Drive *d, const Collocation *c, double h, 
         z->newton_iterations++;
         const double turned = turned_since(z, h, at, extra), before = size;
         collocation_solve(z, c, r);
+        improve(z, STAGES, iteration ? last[0] : NULL, r[0]);
+        memcpy(last, r, sizeof last);
         size = turned;
         for (int p = 0; p < STAGES; p++) {
             size = larger(size, measure(z, r[p]));

@@ -120,7 +120,7 @@ static int alpha_balance(Sim *z, const Drive *d, const Alpha *c, double h, real 
             change[i] = end->free_a[i] - f[i];
         const double unbalanced = measure(z, change); /* stiff motions: far more than what is left of f */
         alpha_solve(z, change);
-        improve(z, iteration ? last : NULL, change);
+        improve(z, 1, iteration ? last : NULL, change);
         memcpy(last, change, sizeof last);
         const double before = size;
         size = measure(z, change);

@@ -158,7 +158,7 @@ SIM = Struct("Sim", "The state of a simulation; [2]: of lengths and of angles", 
     # Newton's method; derivatives of the accelerations, column by column
     Field("a_by_x", "real", _SQUARE), Field("a_by_v", "real", _SQUARE),
     Field("has_jacobian", "int"), Field("jacobian_is_fresh", "int"), Field("wasted_evaluations", "int"),
-    Field("broyden", "real", ("BROYDEN_PAIRS", "2", "N_UNKNOWN"), "updates of the factorised matrix"),
+    Field("broyden", "real", ("BROYDEN_PAIRS", "2", "STAGES * N_UNKNOWN"), "updates of the factorised matrix"),
     Field("n_broyden", "int"),
     Field("sieve", "real", _SQUARE, "I - a_by_x / cutoff^2, factorised"), Field("sieve_pivot", "int", _FREE),
     Field("factorised_step", "double", about="s"), Field("factorised_method", "int"),

@@ -139,37 +139,38 @@ static int differentiate(Sim *z, const Drive *d)
     return FINE;
 }
 
-/* sum of products of accelerations, relative to their scale */
-SUPPLE_LOCAL real product(const Sim *z, const real *x, const real *y)
+/* sum of products of the accelerations of some stages, relative to their scale */
+SUPPLE_LOCAL real product(const Sim *z, int stages, const real *x, const real *y)
 {
     const double weight[2] = {1.0 / (z->scale[0] * z->scale[0]), 1.0 / (z->scale[1] * z->scale[1])};
     real sum = fill(0);
     for (int i = 0; i < N_FREE; i++)
-        sum += weight[z->chosen.free_unit[i]] * x[i] * y[i];
+        for (int p = 0; p < stages; p++)
+            sum += weight[z->chosen.free_unit[i]] * x[p * N_FREE + i] * y[p * N_FREE + i];
     return sum;
 }
 
 /* Broyden's method (the good one): what corrections taught of the matrix since it was factorised improves the next ones.
- * x: the correction that the factors ask for; last: that of the iteration before, or NULL */
-static void improve(Sim *z, const real *last, real *x)
+ * x: the correction of some stages that the factors ask for; last: that of the iteration before, or NULL */
+static void improve(Sim *z, int stages, const real *last, real *x)
 {
     for (int k = 0; k < z->n_broyden; k++) {
-        const real share = product(z, z->broyden[k][0], x);
-        for (int i = 0; i < N_FREE; i++)
+        const real share = product(z, stages, z->broyden[k][0], x);
+        for (int i = 0; i < stages * N_FREE; i++)
             x[i] += z->broyden[k][1][i] * share;
     }
     if (!last)
         return;
-    const real whole = product(z, last, last), left = product(z, last, x), gone = whole - left;
+    const real whole = product(z, stages, last, last), left = product(z, stages, last, x), gone = whole - left;
     for (int l = 0; l < SUPPLE_LANES; l++)
         if (z->live[l] && !(SUPPLE_LANE(gone, l) > 0.05 * SUPPLE_LANE(whole, l)))
             return;
-    if (size_of(product(z, x, x) / whole, z->live) < 0.01)
+    if (size_of(product(z, stages, x, x) / whole, z->live) < 0.01)
         return; /* nothing to learn */
     if (z->n_broyden == BROYDEN_PAIRS)
         z->n_broyden = 0;
-    memcpy(z->broyden[z->n_broyden][0], last, sizeof z->broyden[0][0]);
-    for (int i = 0; i < N_FREE; i++) {
+    memcpy(z->broyden[z->n_broyden][0], last, stages * N_FREE * sizeof(real));
+    for (int i = 0; i < stages * N_FREE; i++) {
         z->broyden[z->n_broyden][1][i] = x[i] / gone;
         x[i] *= whole / gone;
     }

@@ -57,7 +57,7 @@ static int quasi_static_step(Sim *z, const Drive *d, double h, Posture *end)
             for (int i = 0; i < N_FREE; i++)
                 step[i] = -end->free_a[i];
             solve(z->newton_matrix, z->newton_pivot, N_FREE, step);
-            improve(z, iteration ? last : NULL, step);
+            improve(z, 1, iteration ? last : NULL, step);
             memcpy(last, step, sizeof last);
             const double before = size;
             size = correction(z, end, step);
