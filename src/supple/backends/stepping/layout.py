@@ -240,7 +240,8 @@ def initialiser(struct: Struct, values: Mapping[str, Any]) -> str:
     """The values of a struct in C, by the names of its fields; what is not among them is zero."""
     known = {f.name: f for f in struct.fields}
     assert set(values) <= set(known), set(values) - set(known)
-    return "{" + ", ".join(f".{name} = {_shown(values[name])}" for name in known if name in values) + "}"
+    told = [name for name in known if name in values and values[name] not in ((), [])]  # C warns of an empty list of structs
+    return "{" + ", ".join(f".{name} = {_shown(values[name])}" for name in told) + "}"
 
 
 def _shown(x: Any) -> str:

@@ -178,11 +178,11 @@ static void improve(Sim *z, int stages, const real *last, real *x)
 }
 
 /* Evaluations that better derivatives would have saved: once they cost as much as new ones, new ones it is. Lanes do as many
- * columns at once as they do stages */
+ * columns at once as stages, which other methods do not have */
 static void spend(Sim *z, int evaluations)
 {
     z->wasted_evaluations = z->jacobian_is_fresh ? 0 : z->wasted_evaluations + (evaluations > 0 ? evaluations : 0);
-    if (z->wasted_evaluations > N_FREE) {
+    if (z->wasted_evaluations > (at_once && !collocates(z) ? N_FREE / 4 : N_FREE)) {
         z->has_jacobian = 0;
         z->wasted_evaluations = 0;
     }

@@ -8,7 +8,7 @@
 #define MOST_STEPS 2000000 /* in one call */
 #define LEAST_SHARE 1e-3   /* of the way, in one attempt */
 #define NEARBY 1e-2        /* m or rad */
-#define STRIDE 0.25        /* m or rad: longest way in one attempt, for loops to close as they did */
+#define FARTHEST 0.25        /* m or rad: longest way in one attempt, for loops to close as they did */
 
 enum { STALE, MOVING, OBSERVED };
 enum { ELSEWHERE, PUSHED, GOING_ON };
@@ -73,7 +73,7 @@ static int accelerate(Robot *r)
     states_of(&r->sim, &reached, last);
     for (int i = 0; i < N_FREE; i++)
         way = larger(way, fabs(x[i] - last[i]));
-    const double most = way > STRIDE && N_DEP > 0 ? larger(STRIDE / way, LEAST_SHARE) : 1.0;
+    const double most = way > FARTHEST && N_DEP > 0 ? larger(FARTHEST / way, LEAST_SHARE) : 1.0;
     for (double done = 0.0, step = most; done < 1.0;) {
         const double share = smaller(1.0, done + step);
         for (int i = 0; i < N_FREE; i++) {
