@@ -34,7 +34,8 @@ ROOMS = {
         "errors", "results", "expr", "robot", "motion", "formulations", "backends", "model", "models", "machine",
     },
     "fmu_parts": {"errors", "expr", "robot", "formulations", "backends", "model", "simulation", "machine"},
-    "generator": {"delivery", "fmu_parts", "expr", "robot", "formulations", "models", "backends", "machine"},
+    "kept_models": {"expr", "remembered"},
+    "generator": {"kept_models", "delivery", "fmu_parts", "expr", "robot", "formulations", "models", "backends", "machine"},
     "measured": {
         "errors", "delivery", "measurements", "expr", "robot", "motion", "formulations", "backends", "model", "machine",
         "core",
@@ -64,7 +65,7 @@ ROOMS = {
     },
     "cli": {
         "errors", "results", "delivery", "robot", "formulations", "backends", "machine", "checkpoints", "views", "api",
-        "tour", "papers", "beginnings",
+        "tour", "papers", "beginnings", "remembered",
     },
     "__main__": {"cli"},
 }  # fmt: skip

@@ -26,6 +26,7 @@ from supple.formulations.record import Unsupported
 from supple.formulations.registry import USUAL
 from supple.formulations.tree.parametrised import parametrised
 from supple.formulations.tree.undriven import undriven
+from supple.kept_models import kept_model
 from supple.machine import Machine
 from supple.models import builder, derivative, with_rates_solved
 from supple.robot.mechanism import Coordinate, Mechanism
@@ -53,18 +54,25 @@ def generate(
     `wrt` differentiates along an input; `solve_rates` computes the rates of passive joints inside instead of taking them
     from v; `report` hears of every stage of the optimiser; `formulation` derives it."""
     build = builder(model, formulation)
-    mechanism = robot.mechanism()
-    f = with_parameters(build(mechanism), robot.symbols)
-    if solve_rates:
-        f = with_rates_solved(f, mechanism)
-    if wrt is not None:
-        f = derivative(f, wrt)
-    made = optimise(f, report=report)
+    asked = (model, str(wrt), str(solve_rates), formulation)
+    own = registry.formulation(formulation).derive.__module__.startswith("supple.")
+    question = robot.question if own else ()
+
+    def make() -> tuple[Optimised, Program | None]:
+        mechanism = robot.mechanism()
+        f = with_parameters(build(mechanism), robot.symbols)
+        if solve_rates:
+            f = with_rates_solved(f, mechanism)
+        if wrt is not None:
+            f = derivative(f, wrt)
+        shared = formulation == USUAL and model in ("inverse", "forward")
+        if not shared or robot.keep or wrt is not None or solve_rates:
+            return optimise(f, report=report), None
+        return optimise(f, report=report), shared_legs(mechanism, model == "forward")
+
+    made, program = kept_model((*asked, *question) if question else (), make)
     package = packed(robot, model, made.function, formulation)
-    shared = formulation == USUAL and model in ("inverse", "forward")
-    if shared and not robot.keep and wrt is None and not solve_rates:
-        package = replace(package, program=shared_legs(mechanism, model == "forward"))
-    return Generated(package, made)
+    return Generated(replace(package, program=program), made)
 
 
 def shared_legs(mechanism: Mechanism, forward: bool) -> Program | None:

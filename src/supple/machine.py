@@ -24,6 +24,7 @@ from supple.model.posture import posture
 from supple.motion.description import Motion
 from supple.motion.reader import read_motion
 from supple.robot.assemble import assemble
+from supple.robot.fingerprint import fingerprint
 from supple.robot.kept_mechanism import kept_mechanism
 from supple.robot.mechanism import Mechanism
 from supple.robot.reader import Description, Source, describe, parse_robot, read_source
@@ -150,6 +151,16 @@ class Machine:
         source = self.source
         settings = [f"{name}={value!r}" for name, value in self.settings.items()]
         return (source.sha256, source.robot.name, str(source.folder), str(source.outside), *settings)
+
+    @cached_property
+    def question(self) -> tuple[str, ...]:
+        """What everything that is derived depends on, kept parameters included; nothing if that cannot be said."""
+        plain = self.keeping(()) if self.keep else self
+        digits = fingerprint(plain.mechanism())
+        if digits is None or not all(isinstance(x, (str, int, float)) for x in self.settings.values()):
+            return ()
+        settings = [f"{name}={value!r}" for name, value in self.settings.items()]
+        return (digits, self.source.sha256, *settings, "keep", *self.keep)
 
     def equations(self, formulation: str = USUAL, *, rigid: bool = False) -> Equations:
         """The equations of motion as a formulation writes them."""

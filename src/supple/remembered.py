@@ -159,3 +159,15 @@ def prune(folder: Path, room: float | None = None) -> int:
             size -= found.st_size
             removed += 1
     return removed
+
+
+def summary(*, clear: bool = False) -> dict[str, Any]:
+    """The folder, its size by kind of file, and what it may grow to; `clear` empties it first."""
+    folder = _folders()[-1]
+    removed = prune(folder, 0.0) if clear else 0
+    kinds: dict[str, dict[str, int]] = {}
+    for path, found in entries(folder):
+        entry = kinds.setdefault("derived" if path.suffix == _RECORD else "compiled", {"files": 0, "bytes": 0})
+        entry["files"] += 1
+        entry["bytes"] += found.st_size
+    return {"folder": str(folder), "largest_bytes": largest(), "kinds": kinds, "removed": removed}

@@ -107,6 +107,11 @@ Scalar = Number | Expr  # numpy object arrays carry both
 _nodes: WeakValueDictionary[tuple[Any, ...], Expr] = WeakValueDictionary()
 
 
+def raw_node(op: str, *args: Scalar) -> Expr:
+    """The node of an operation exactly as it stands, for those who write down nodes that were made before."""
+    return _node(op, *args)
+
+
 def _node(op: str, *args: Scalar) -> Expr:
     key = (op, *args)
     found = _nodes.get(key)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -74,14 +75,21 @@ class Stored:
         return cls(words["name"], inputs, outputs, arrays["constants"], code, first, second, arrays["results"])
 
 
+def constants_of(f: Function) -> list[Any]:
+    """The numbers among operands and outputs, each once; 1 and 1.0 are equal and yet not the same to those who print them."""
+    operands = (a for n in f.nodes if n.op != "symbol" for a in n.args)
+    found: dict[tuple[type, Any], None] = {}
+    for x in chain(operands, f.output_scalars()):
+        if not isinstance(x, Expr):
+            found[type(x), x] = None
+    return [x for _, x in found]
+
+
 def stored(f: Function) -> Stored:
     """f as plain arrays."""
     number: dict[Any, int] = {x: k for k, x in enumerate(f.input_symbols())}
     operations = [n for n in f.nodes if n.op != "symbol"]
-    constants: dict[tuple[type, Any], int] = {}  # 1 and 1.0 are equal and yet not the same to those who print them
-    for x in (x for group in ((a for n in operations for a in n.args), f.output_scalars()) for x in group):
-        if not isinstance(x, Expr):
-            constants.setdefault((type(x), x), len(number) + len(constants))
+    constants = {(type(x), x): len(number) + k for k, x in enumerate(constants_of(f))}
     begin = len(number) + len(constants)
     for k, node in enumerate(operations):
         number[node] = begin + k
