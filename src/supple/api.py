@@ -467,6 +467,7 @@ class Robot(Machine):
         resume: bool = False,
         filter: float | None = None,
         against: str | Path | None = None,
+        also: str | Sequence[str] = (),
         accept: bool = False,
         progress: Callable[[float], None] | None = None,
     ) -> SimulationShown:
@@ -485,7 +486,8 @@ class Robot(Machine):
         vary: values, one for each of several runs side by side, of parameters or start coordinates.
         output: a file (.nc, .csv, .mat) for the result, with checkpoints beside it from which `resume` goes on.
         filter: cutoff (Hz) of a zero-phase low-pass for the samples of a measured table; against: a table (.csv) of what was
-        measured meanwhile, with which the result is compared (`summary["against"]`) and drawn.
+        measured meanwhile, with which the result is compared (`summary["against"]`) and drawn; also: signals on demand,
+        loop_force, joint_force, beam_stress.
         accept: a run that lost its accuracy, or whose bodies bend far beyond their theory, is `complete` all the same.
         progress: is told the share done.
 
@@ -502,7 +504,7 @@ class Robot(Machine):
             self, motion, duration=duration, method=method, step=step, tol=tol, rho=rho, cutoff=cutoff, every=every,
             controller=controller, shaper=shaper, start=start, rigid=rigid, formulation=formulation, loops=loops,
             structural=structural, vary=vary, threads=threads, output=output, resume=resume, filter=filter, against=against,
-            accept=accept, progress=progress,
+            also=also, accept=accept, progress=progress,
         )  # fmt: skip
         return shown(made, SimulationShown)
 

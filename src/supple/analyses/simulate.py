@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 
 from supple.backends.stepping.settings import Settings
@@ -20,6 +20,7 @@ from supple.motion.written_shapers import shaped_by
 from supple.results import Simulation
 from supple.robot.written import Written, seconds
 from supple.simulation.integrate import integrate
+from supple.simulation.signals import check_also
 from supple.simulation.simulator import Simulator, simulator
 from supple.simulation.starts import listed_values
 from supple.storage import columns, save
@@ -50,6 +51,7 @@ def simulate(
     resume: bool = False,
     filter: float | None = None,
     against: str | Path | None = None,
+    also: str | Sequence[str] = (),
     accept: bool = False,
     progress: Callable[[float], None] | None = None,
 ) -> Simulation:
@@ -75,6 +77,8 @@ def simulate(
         robot, read, formulation=formulation, rigid=rigid, duration=end, start=start,
         vary={name: listed_values(name, x) for name, x in (vary or {}).items()}, loops=loops, structural=structural,
     )  # fmt: skip
+    named = [x.strip() for x in also.split(",") if x.strip()] if isinstance(also, str) else also
+    made = replace(made, also=check_also(named))
     if output is None and resume:
         raise SuppleError("resume needs an output file, beside which the checkpoints are")
     if output is not None:

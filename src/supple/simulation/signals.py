@@ -2,14 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
+from supple.errors import SuppleError
+from supple.model import inner_forces as inner
 from supple.model import observe
 from supple.model.algebra import Array
 from supple.results import Signal
 from supple.simulation.groups import Group
 from supple.simulation.simulator import Simulator
 
+_WRENCH_UNITS = "N or N m"
+ALSO: dict[str, tuple[tuple[str, ...], str, str]] = {  # signals on demand: axes, unit, what they are
+    "loop_force": (("loop", "wrench"), _WRENCH_UNITS, "what closing joints put on their second body, in axes of the first"),
+    "joint_force": (("joint", "wrench"), _WRENCH_UNITS, "what links take from the link before, at their origins, own axes"),
+    "beam_stress": (("beam",), "Pa", "largest normal stress of a beam, of axial force and bending; no torsion, no shear"),
+}
+_INNER = {"loop_force": inner.loop_forces, "joint_force": inner.joint_forces}
 _FORCE = {"m": "N", "rad": "N m"}
 
 
@@ -91,7 +102,41 @@ def signals_of(
         add(f"energy_{key}", (), "J", about)
     add("power_lost", (), "W", "power lost by friction and damping")
     add("closure", (), "m or rad", "largest opening of any loop")
+    if simulator.also:
+        axes |= _inner(simulator, time, parts, whole)
+        for key in simulator.also:
+            dims, unit, about = ALSO[key]
+            add(key, dims, unit, about)
     return signals, axes
+
+
+def check_also(names: Sequence[str]) -> tuple[str, ...]:
+    """The names of signals that are told on demand, once each."""
+    for name in names:
+        if name not in ALSO:
+            raise SuppleError(f"also {name!r}: must be among {', '.join(ALSO)}")
+    return tuple(dict.fromkeys(names))
+
+
+def _inner(
+    simulator: Simulator, time: Array, parts: dict[str, Array], whole: dict[str, Array]
+) -> dict[str, tuple[str, ...]]:  # fmt: skip
+    """Adds the forces inside the robot that are asked for to what is known; the axes that they need."""
+    model, w = simulator.model, simulator.loads_at(time)
+    axes = {
+        "wrench": ("fx", "fy", "fz", "mx", "my", "mz"), "loop": tuple(c.name for c in model.mechanism.closures),
+        "joint": tuple(f.name for _, f in inner.jointed(model)), "beam": tuple(f.link for f in inner.stressed(model)),
+    }  # fmt: skip
+    for key in simulator.also:
+        found = []
+        for k, run in enumerate(simulator.runs):
+            q, v, a, tau = (parts[p][:, k] for p in ("q", "v", "a", "tau"))
+            found.append(
+                inner.beam_stresses(run.model, q) if key == "beam_stress" else _INNER[key](run.model, q, v, a, tau, w)
+            )
+        whole[key] = np.stack(found, axis=1) if len(simulator.runs) > 1 else found[0]
+    needed = {d for key in simulator.also for d in ALSO[key][0]}
+    return {k: x for k, x in axes.items() if k in needed and x}
 
 
 def _springs(simulator: Simulator, parts: dict[str, Array], found: dict[str, list[Array]]) -> tuple[int, ...]:

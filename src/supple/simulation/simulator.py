@@ -67,6 +67,7 @@ class Simulator:
     way: Way | None  # how loops are solved if all coordinates are integrated; None: independent ones are
     provenance: Mapping[str, str]
     structural: str | None = None  # what became of structural damping, in words; None if there is none
+    also: tuple[str, ...] = ()  # signals on demand
     compiled: dict[tuple[int, bool], Stepper] = field(default_factory=dict, compare=False, repr=False)
 
     @property

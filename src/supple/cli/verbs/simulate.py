@@ -59,6 +59,8 @@ from supple.errors import SuppleError
 @click.option("--threads", type=click.IntRange(1), help="Threads for several runs (default: all processors).")
 @filter_option
 @against_option
+@click.option("--also", default="", metavar="NAMES",
+              help="Signals on demand: loop_force, joint_force (forces and moments), beam_stress.")  # fmt: skip
 @accept_option
 @output_option
 @plot_option
@@ -70,7 +72,7 @@ def simulate(
     formulation: str, loops: str | None,
     structural: str,
     settings: dict[str, str], vary: dict[str, str], threads: int | None, filter: float | None,
-    against: Path | None, accept: bool, output: Path | None, plot: Path | None, resume: bool, as_json: bool,
+    against: Path | None, also: str, accept: bool, output: Path | None, plot: Path | None, resume: bool, as_json: bool,
 ) -> None:  # fmt: skip
     """Simulate a motion of a robot over time."""
     from supple.api import Robot
@@ -82,7 +84,7 @@ def simulate(
         result = Robot(robot, settings).simulate(
             motion, duration=duration, method=method, step=step, tol=tol, rho=rho, cutoff=cutoff, every=every,
             controller=controller, shaper=shaper, start=start, rigid=rigid, formulation=formulation, loops=loops,
-            structural=structural, vary=vary, threads=threads, filter=filter, against=against, accept=accept,
-            output=output, resume=resume, progress=report,
+            structural=structural, vary=vary, threads=threads, filter=filter, against=against, also=also,
+            accept=accept, output=output, resume=resume, progress=report,
         )  # fmt: skip
     show(result, output, plot, as_json)

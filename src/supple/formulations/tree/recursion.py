@@ -13,6 +13,7 @@ change with q, and f, n and s get what that leaves while qd is constant (`inward
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from supple.expr.function import Array, Function, function, symbols
@@ -113,9 +114,9 @@ class Balance:
         return f
 
 
-def recursive_forces(kin: Kinematics) -> Function:
-    """q v a g lam w -> f = M a + c - J^T lam - loads, and Coulomb friction, of every coordinate of the tree."""
-    mechanism, s = kin.mechanism, kin.state
+def _loaded(kin: Kinematics) -> tuple[Balance, dict[str, Array]]:
+    """The balance of the tree under reactions lam and wrenches w, and its inputs."""
+    mechanism = kin.mechanism
     lam, w = symbols("lam", mechanism.equations), symbols("w", (len(mechanism.points), 6))
     balance = Balance(kin)
     for anchor, wrench in zip(mechanism.points.values(), w, strict=True):
@@ -126,8 +127,24 @@ def recursive_forces(kin: Kinematics) -> Function:
     for closure in mechanism.closures:
         _pull_together(kin, balance, closure, lam[at : at + len(closure.forbidden)])
         at += len(closure.forbidden)
-    outputs = {"f": balance.generalised(), "coulomb": coulomb_friction(mechanism, s.v)}
-    return function("forces", {**inputs(s), "lam": lam, "w": w}, outputs)
+    return balance, {**inputs(kin.state), "lam": lam, "w": w}
+
+
+def recursive_forces(kin: Kinematics) -> Function:
+    """q v a g lam w -> f = M a + c - J^T lam - loads, and Coulomb friction, of every coordinate of the tree."""
+    balance, given = _loaded(kin)
+    outputs = {"f": balance.generalised(), "coulomb": coulomb_friction(kin.mechanism, kin.state.v)}
+    return function("forces", given, outputs)
+
+
+def joint_wrenches(kin: Kinematics, frames: Sequence[int]) -> Function:
+    """q v a g lam w -> wrenches (frames, 6) that frames take from their parents, at their origins in their axes."""
+    balance, given = _loaded(kin)
+    balance.generalised()
+    made = zeros(len(frames), 6)
+    for k, index in enumerate(frames):
+        made[k, :3], made[k, 3:] = balance.force[index], balance.moment[index]
+    return function("joint_wrenches", given, {"wrench": made})
 
 
 # Loops ---------------------------------------------------------------------------------------------------------------
