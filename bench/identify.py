@@ -41,6 +41,7 @@ from supple.model.algebra import one_thread
 
 EXAMPLES = Path(__file__).parents[1] / "docs" / "examples"
 SURGISCOPE = ["E", "kt1", "kt2=kt5", "kr3=kr4=kr6=kr7=ka3=ka4=ka6=ka7", "kt3=kt4=kt6=kt7", "eta"]
+IMPACT = "../../src/supple/papers/surgiscope/surgiscope_impact.yaml"
 DRAWS, NOISE, AVERAGES = 200, 0.02, 3
 
 
@@ -78,7 +79,7 @@ def drawn(parts: list[tuple[np.ndarray, np.ndarray]], rng: np.random.Generator) 
 def coverage() -> None:
     for name, file, entries in (
         (str(EXAMPLES / "comb.yaml"), "comb_test.yaml", ["k", "hand", "eta"]),
-        ("surgiscope", "../../src/supple/papers/surgiscope/surgiscope_impact.yaml", SURGISCOPE),
+        ("surgiscope", IMPACT, SURGISCOPE),
     ):
         robot, groups, _ = free_robot(Machine.read(name), entries)
         test = read_test(EXAMPLES / file, robot.description, robot.mechanism())
@@ -177,7 +178,7 @@ def main() -> None:
     if "comb" in parts:
         whole_fits(str(EXAMPLES / "comb.yaml"), "comb_test.yaml", ["k", "hand", "eta"], draws, given.off)
     if "surgiscope" in parts:
-        whole_fits("surgiscope", "surgiscope_impact.yaml", SURGISCOPE, draws, given.off)
+        whole_fits("surgiscope", IMPACT, SURGISCOPE, draws, given.off)
     if "coverage" in parts:
         coverage()
     if "evaluations" in parts:

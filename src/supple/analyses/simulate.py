@@ -77,8 +77,7 @@ def simulate(
         robot, read, formulation=formulation, rigid=rigid, duration=end, start=start,
         vary={name: listed_values(name, x) for name, x in (vary or {}).items()}, loops=loops, structural=structural,
     )  # fmt: skip
-    named = [x.strip() for x in also.split(",") if x.strip()] if isinstance(also, str) else also
-    made = replace(made, also=check_also(named))
+    made = replace(made, also=check_also(also))
     if output is None and resume:
         raise SuppleError("resume needs an output file, beside which the checkpoints are")
     if output is not None:

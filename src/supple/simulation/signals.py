@@ -94,24 +94,20 @@ def signals_of(
         axes["attachment"] = tuple(observe.attachments(model))
         add("attachment_position", ("attachment", "axis"), "m", "positions of the places where loops close")
         add("attachment_deformation", ("attachment", "axis"), "m", "their distance from the robot that does not bend")
-    for key, about in (
-        ("kinetic", "kinetic energy, motors included"),
-        ("elastic", "elastic energy"),
-        ("gravity", "energy of weight"),
-    ):
-        add(f"energy_{key}", (), "J", about)
+    add("energy_kinetic", (), "J", "kinetic energy, motors included")
+    add("energy_elastic", (), "J", "elastic energy")
+    add("energy_gravity", (), "J", "energy of weight")
     add("power_lost", (), "W", "power lost by friction and damping")
     add("closure", (), "m or rad", "largest opening of any loop")
-    if simulator.also:
-        axes |= _inner(simulator, time, parts, whole)
-        for key in simulator.also:
-            dims, unit, about = ALSO[key]
-            add(key, dims, unit, about)
+    axes |= _inner(simulator, time, parts, whole)
+    for key in simulator.also:
+        add(key, *ALSO[key])
     return signals, axes
 
 
-def check_also(names: Sequence[str]) -> tuple[str, ...]:
+def check_also(given: str | Sequence[str]) -> tuple[str, ...]:
     """The names of signals that are told on demand, once each."""
+    names = [x.strip() for x in given.split(",") if x.strip()] if isinstance(given, str) else given
     for name in names:
         if name not in ALSO:
             raise SuppleError(f"also {name!r}: must be among {', '.join(ALSO)}")
@@ -122,6 +118,8 @@ def _inner(
     simulator: Simulator, time: Array, parts: dict[str, Array], whole: dict[str, Array]
 ) -> dict[str, tuple[str, ...]]:  # fmt: skip
     """Adds the forces inside the robot that are asked for to what is known; the axes that they need."""
+    if not simulator.also:
+        return {}
     model, w = simulator.model, simulator.loads_at(time)
     axes = {
         "wrench": ("fx", "fy", "fz", "mx", "my", "mz"), "loop": tuple(c.name for c in model.mechanism.closures),
