@@ -11,7 +11,7 @@ from supple.formulations.tree.kinematics import Kinematics, state
 from supple.formulations.tree.recursion import joint_wrenches
 from supple.model.algebra import Array, null_space, one_thread
 from supple.model.model import Model
-from supple.robot.bodies.record import Slender, strains
+from supple.model.stresses import section_forces, von_mises
 from supple.robot.mechanism import Frame
 
 _BLOCK = 512
@@ -85,23 +85,13 @@ def joint_forces(model: Model, q: Array, v: Array, a: Array, tau: Array, w: Arra
 
 def stressed(model: Model) -> list[Frame]:
     """The beams whose sections are known."""
-    return [f for f in model.mechanism.frames if f.body.slender is not None and f.body.slender.fibres is not None]
+    return [f for f in model.mechanism.frames if f.body.fibres is not None and f.body.fibres.form[0]]
 
 
 def beam_stresses(model: Model, q: Array) -> Array:
-    """Largest normal stress (samples, beams; Pa) of axial force and bending over the sections at the ends of elements."""
+    """Von Mises' stress (samples, beams; Pa) of the worst of the sections at the ends of the elements (`stresses`)."""
     made = np.zeros((len(q), len(stressed(model))))
     for k, frame in enumerate(stressed(model)):
-        slender = frame.body.slender
-        assert slender is not None
-        made[:, k] = _largest(slender, strains(frame.body, q[:, frame.e]))
-    return made
-
-
-def _largest(slender: Slender, x: Array) -> Array:
-    assert slender.loads is not None and slender.fibres is not None
-    N, My, Mz = np.moveaxis(np.einsum("sck,nk->nsc", slender.loads, x), -1, 0)
-    area, wy, wz, round_ = slender.fibres
-    bending = np.hypot(My / wy, Mz / wz) if round_ else np.abs(My) / wy + np.abs(Mz) / wz
-    made: Array = (np.abs(N) / area + bending).max(axis=1)
+        assert frame.body.fibres is not None
+        made[:, k] = von_mises(frame.body.fibres, section_forces(frame, q[:, frame.e])).max(axis=-1)
     return made

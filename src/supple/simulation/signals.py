@@ -18,7 +18,7 @@ _WRENCH_UNITS = "N or N m"
 ALSO: dict[str, tuple[tuple[str, ...], str, str]] = {  # signals on demand: axes, unit, what they are
     "loop_force": (("loop", "wrench"), _WRENCH_UNITS, "what closing joints put on their second body, in axes of the first"),
     "joint_force": (("joint", "wrench"), _WRENCH_UNITS, "what links take from the link before, at their origins, own axes"),
-    "beam_stress": (("beam",), "Pa", "largest normal stress of a beam, of axial force and bending; no torsion, no shear"),
+    "beam_stress": (("beam",), "Pa", "von Mises stress of the worst section of a beam; shear forces left out"),
 }
 _INNER = {"loop_force": inner.loop_forces, "joint_force": inner.joint_forces}
 _FORCE = {"m": "N", "rad": "N m"}
