@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,8 @@ from supple.views.figures import Figure, new_figure, written
 _MOST_LINES = 8
 _SMALL = 1e-5  # of the largest line of a panel: those below are not drawn
 _ALIKE = 5e-3, 0.1  # of a panel's range, of a line's own movement: lines no further apart hide each other
+_SAG = 1e-3  # of the largest deformation: what is there at the start is taken off
+_STILL = 1e-6  # µm
 _FINE = 2e-4  # m: deformations below are drawn in µm
 
 
@@ -24,12 +27,18 @@ def plot_simulation(simulation: Simulation, path: Path) -> Path:
 def time_figure(simulation: Simulation) -> Figure:
     """Actuators, forces, points and deformations over time."""
     panels = _beside(simulation) if simulation.measured else _panels(simulation)
-    figure = new_figure(9.0, 1.0 + 2.1 * len(panels))
-    axes = figure.subplots(len(panels), 1, sharex=True, squeeze=False)[:, 0]
-    for axis, (title, unit, lines) in zip(axes, panels, strict=True):
+    rest = None if simulation.measured else _residual(simulation)
+    figure = new_figure(9.0, 1.0 + 2.1 * (len(panels) + (rest is not None)))
+    axes = figure.subplots(len(panels) + (rest is not None), 1, squeeze=False)[:, 0]
+    for axis, (title, unit, lines) in zip(axes, panels, strict=False):
         _draw(axis, simulation.time, title, unit, lines)
+        axis.set_xlim(simulation.time[0], max(simulation.time[-1], simulation.time[0] + 1e-9))
+        axis.tick_params(labelbottom=axis is axes[len(panels) - 1])
+    if rest is not None:
+        _draw(axes[-1], simulation.time[rest.after], rest.title, rest.unit, rest.lines)
+        axes[-1].set_xlim(simulation.time[rest.after][0], simulation.time[-1])
+        axes[-2].axvspan(simulation.time[rest.after][0], simulation.time[-1], color="#000", alpha=0.05, linewidth=0)
     axes[-1].set_xlabel("time (s)", fontsize=9)
-    axes[-1].set_xlim(simulation.time[0], max(simulation.time[-1], simulation.time[0] + 1e-9))
     figure.align_ylabels(axes)
     runs = len(simulation.axes.get("run", ()))
     state = (f", run 1 of {runs}, the others pale" if runs else "") + _ended(simulation)
@@ -78,11 +87,45 @@ def _panels(s: Simulation) -> list[Panel]:
         free = [n for n, kind in zip(s.axes["coordinate"], s.kinds, strict=True) if kind != "active"]
         made.append(("coordinates", "m, rad", [(n, s[f"position:{n}"]) for n in free]))
     if "point_deformation" in s.signals:
-        fine = np.nanmax(np.abs(s["point_deformation"]), initial=0.0) < _FINE
-        scale, unit = (1e6, "µm") if fine else (1e3, "mm")
-        made.append(("deformation of points", unit, _point_lines(s, "point_deformation", scale)))
+        made.append(_deformation(s))
     nothing: Panel = ("nothing moves", "m", [("", np.zeros(len(s.time)))])
     return [p for p in made if p[2]] or [nothing]
+
+
+def _deformation(s: Simulation) -> Panel:
+    """Deformations of points; those that begin bent by their weight from there on, the sag beside their names."""
+    fine = np.nanmax(np.abs(s["point_deformation"]), initial=0.0) < _FINE
+    scale, unit = (1e6, "µm") if fine else (1e3, "mm")
+    lines = _point_lines(s, "point_deformation", scale)
+    largest = max((float(np.nanmax(np.abs(x), initial=0.0)) for _, x in lines), default=0.0)
+    sags = [float(x.reshape(len(x), -1)[0, 0]) for _, x in lines]
+    if not any(abs(sag) > _SAG * largest for sag in sags):
+        return "deformation of points", unit, lines
+    apart = [(f"{name}, sag {sag:.3g}", x - x[:1]) for (name, x), sag in zip(lines, sags, strict=True)]
+    return "deformation of points\nfrom the sag at the start", unit, apart
+
+
+@dataclass(frozen=True)
+class _Rest:
+    """What is left when the path has ended: samples, and deformations about their means."""
+
+    after: Array
+    title: str
+    unit: str
+    lines: list[tuple[str, Array]]
+
+
+def _residual(s: Simulation) -> _Rest | None:
+    """Vibrations after the path, if it ends before the simulation does and they can be told from nothing."""
+    end = (s.summary.get("performance") or {}).get("rest_from_s")
+    if end is None or "point_deformation" not in s.signals:
+        return None
+    after = s.time > end
+    lines = [
+        (name, 1e6 * (x[after] - np.nanmean(x[after], axis=0))) for name, x in _point_lines(s, "point_deformation", 1.0)
+    ]
+    moved = [(name, x) for name, x in lines if np.nanmax(np.abs(x), initial=0.0) > _STILL]
+    return _Rest(after, "deformation of points\nafter the path", "µm", moved) if moved and after.sum() > 2 else None
 
 
 def _units(s: Simulation, signal: str) -> tuple[str, ...]:
