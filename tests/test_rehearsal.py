@@ -170,3 +170,26 @@ def test_mistakes_are_told(robot: supple.Robot, tmp_path: Path, change, options,
     output = tmp_path / options.pop("output", "m.uff")
     with pytest.raises(supple.SuppleError, match=words):
         robot.test(tmp_path / "test.yaml", output=output, **options)
+
+
+def test_a_strain_gauge_on_a_cantilever(tmp_path: Path) -> None:
+    """Slowly pushed: (L - x) F h / 2 E I on its upper side, minus that below, and what the file says is read back."""
+    robot = Machine.read("cantilever", {"gravity": 0})
+    (tmp_path / "t.yaml").write_text("""
+sensors:
+  above: {link: beam, at: [0.2, 0, 5 mm], kind: strain, directions: [x], gauge: 2 mm, node: 1}
+  below: {link: beam, at: [0.2, 0, -5 mm], kind: strain, directions: [-x], gauge: 2 mm, node: 2}
+exciters: {hammer: {point: tip, direction: z, node: 3}}
+band: [1 Hz, 40 Hz]
+poses: {home: {}}
+""")
+    supple.Robot("cantilever", gravity=0).test(tmp_path / "t.yaml", output=tmp_path / "m.uff")
+    test = read_test(tmp_path / "m.yaml", robot.description, robot.mechanism())
+    pose = truth(instrumented(robot, test), test, test.poses[0])
+    known = (1.0 - 0.201) * 0.005 / (210e9 * 0.02 * 0.01**3 / 12)
+    turned = [1.0, -(1.0 - 0.199) / (1.0 - 0.201)]
+    np.testing.assert_allclose(pose.responses(np.array([1e-3]))[0, :, 0].real, -known * np.array(turned), rtol=1e-5)
+    seen = responses_in(test, test.poses[0])
+    assert seen is not None and seen.orders == (0, 0) and seen.outputs == ("above", "below")
+    np.testing.assert_allclose(seen.values, pose.responses(seen.frequencies_hz), rtol=1e-3)  # lines are rounded in the file
+    assert "m/m" in (tmp_path / "m.uff").read_text()

@@ -148,7 +148,7 @@ def _turned_words(test: Test, rows: list[int], modes: MeasuredModes, computed: A
     """Sensors whose axes seem to be swapped or reversed, in words."""
     places: dict[str, list[int]] = {}
     for k, row in enumerate(rows):
-        if test.outputs[row].joint is None:
+        if test.outputs[row].joint is None and not test.outputs[row].gauge:
             places.setdefault(test.outputs[row].place, []).append(k)
     every = pairs + _left_over(modes, hz, pairs)
     if len(every) < 2 or len(places) < 2:
@@ -211,7 +211,7 @@ def _scene(model: Model, q: Array, channels: list[Channel]) -> tuple[Array, Arra
     names = list(model.mechanism.points)
     places, axes = np.zeros((len(channels), 3)), np.zeros((len(channels), 3))
     for k, c in enumerate(channels):
-        if c.joint is not None:
+        if c.joint is not None or c.gauge:
             continue
         places[k] = found["position"][names.index(c.place)]
         axes[k] = found["rotation"][names.index(c.place)] @ c.vector if c.in_link else c.vector

@@ -26,11 +26,12 @@ from supple.measured.universal import (
 from supple.robot.bodies.record import Array
 
 TIME, AUTO, CROSS, RESPONSE, COHERENCE = 1, 2, 3, 4, 6
-_FORCE, _ORDERS = 13, {8: 0, 11: 1, 12: 2}
+_FORCE, _STRAIN, _ORDERS = 13, 3, {8: 0, 11: 1, 12: 2}
 _SPECIFIC = {order: code for code, order in _ORDERS.items()}
 _LABELS = {  # what one of a unit is in SI
     "m/s^2": 1.0, "m/s2": 1.0, "m/s**2": 1.0, "m/s": 1.0, "m": 1.0, "n": 1.0, "mm": 1e-3, "mm/s": 1e-3, "um": 1e-6,
     "g": 9.80665, "kn": 1e3, "lbf": 4.4482216152605, "in": 0.0254, "in/s": 0.0254, "in/s^2": 0.0254, "mm/s^2": 1e-3,
+    "m/m": 1.0, "strain": 1.0, "um/m": 1e-6, "ue": 1e-6,
 }  # fmt: skip
 _MOST = 50_000_000  # values of one function
 
@@ -53,6 +54,7 @@ class Function58:
     name: str = ""
     first: int = 0
     case: int = 0  # number of the blow or run
+    strain: bool = False
 
 
 @dataclass(frozen=True)
@@ -124,7 +126,8 @@ def _function(dataset: Dataset, units: Units) -> Function58:
     over, under = _motion(lines[8]), _motion(lines[9])
     scale, order = _scale(lines[8], lines[9], over, under, units, head[0])
     return Function58(
-        head[0], x, y * scale, *head[1:5], order, over == _FORCE, lines[0].strip()[:80], dataset.first, head[5]
+        head[0], x, y * scale, *head[1:5], order, over == _FORCE, lines[0].strip()[:80], dataset.first, head[5],
+        over == _STRAIN,
     )  # fmt: skip
 
 
@@ -191,12 +194,14 @@ def _label(line: str) -> str:
 
 def _scale(above: str, below: str, over: int, under: int, units: Units, kind: int) -> tuple[float, int | None]:
     """What one of the ordinate is in SI, and how often its motion is differentiated."""
-    order = _ORDERS.get(over)
+    order = 0 if over == _STRAIN else _ORDERS.get(over)
     if kind == COHERENCE:
         return 1.0, order
     per_force = kind == RESPONSE and (under == _FORCE or under == 0)
     if kind == RESPONSE and order is None and over != 0:
-        raise Fault(f"a response of data type {over}; displacement (8), velocity (11) and acceleration (12) are read")
+        raise Fault(
+            f"a response of data type {over}; strain (3), displacement (8), velocity (11), acceleration (12) are read"
+        )
     names = (_LABELS.get(_label(above)), _LABELS.get(_label(below)))
     if names[0] is not None and (not per_force or names[1] is not None):
         return names[0] / (names[1] or 1.0) if per_force else names[0], order
@@ -204,7 +209,7 @@ def _scale(above: str, below: str, over: int, under: int, units: Units, kind: in
         raise Fault(
             "neither a dataset 164 nor labels say its units; write units: SI to the pose in the test file if they are SI"
         )
-    size = units.force if over == _FORCE else units.length
+    size = units.force if over == _FORCE else 1.0 if over == _STRAIN else units.length
     return size / units.force if per_force else size, order
 
 
@@ -229,9 +234,9 @@ def _written(f: Function58) -> list[str]:
     complex_ = np.iscomplexobj(f.y)
     step = float(np.diff(f.x).mean())
     flat = np.column_stack([f.y.real, f.y.imag]).ravel() if complex_ else f.y
-    over = _FORCE if f.force else _SPECIFIC.get(f.order if f.order is not None else -1, 0)
+    over = _STRAIN if f.strain else _FORCE if f.force else _SPECIFIC.get(f.order if f.order is not None else -1, 0)
     under = _FORCE if f.kind == RESPONSE else 0
-    labels = {8: "m", 11: "m/s", 12: "m/s^2", _FORCE: "N"}
+    labels = {_STRAIN: "m/m", 8: "m", 11: "m/s", 12: "m/s^2", _FORCE: "N"}
     rows = [
         "    -1", "    58", name, "NONE", "NONE", "NONE", f"STEP {step:.17g}",
         f"{f.kind:5d}{0:10d}{0:5d}{f.case:10d} {'NONE':<10}{f.node:10d}{f.direction:4d} {'NONE':<10}{f.reference:10d}"

@@ -28,6 +28,9 @@ def instrumented(robot: Machine, test: Test) -> Machine:
             continue
         where = _where(robot, part)
         points[name] = Point.model_validate(where)
+        for c in (c for c in test.outputs if c.place == name and c.gauge):
+            beyond = (np.array([float(x) for x in where["at"]]) + c.gauge * c.vector).tolist()
+            points[c.end] = Point.model_validate(where | {"at": beyond})
         mass = float(getattr(part, "mass", 0))
         if mass > 0:
             held = {"parent": where["link"], **{k: x for k, x in where.items() if k != "link"}}
@@ -83,5 +86,8 @@ def rows_of(model: Model, q: Array, channels: Sequence[Channel], motions: Array)
             continue
         k = places[channel.place]
         R = found["rotation"].reshape(-1, *found["rotation"].shape[-3:])[0, k] if channel.in_link else np.eye(3)
-        made[row] = found["velocity"][:, k] @ (R @ channel.vector)
+        moved = found["velocity"][:, k]
+        if channel.gauge:
+            moved = (found["velocity"][:, places[channel.end]] - moved) / channel.gauge
+        made[row] = moved @ (R @ channel.vector)
     return made

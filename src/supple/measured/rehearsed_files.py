@@ -37,7 +37,8 @@ def response_functions(
         for o, out in enumerate(outputs):
             place = (nodes[out.place], out.code, nodes[given.place], given.code)
             name = f"{out.name} / {given.name}"
-            made.append(Function58(RESPONSE, found.frequencies_hz, found.values[:, o, i], *place, out.order, False, name))
+            y = found.values[:, o, i]
+            made.append(Function58(RESPONSE, found.frequencies_hz, y, *place, out.order, False, name, strain=out.gauge > 0))
             if found.coherence is not None:
                 y = found.coherence[:, o, i]
                 made.append(Function58(COHERENCE, found.frequencies_hz, y, *place, out.order, False, name))
@@ -54,7 +55,7 @@ def record_functions(
         t = np.arange(len(blow.force)) * step
         made.append(Function58(TIME, t, blow.force, *at, 0, 0, None, True, given.name, case=case))
         made += [
-            Function58(TIME, t, y, nodes[c.place], c.code, *at, c.order, False, c.name, case=case)
+            Function58(TIME, t, y, nodes[c.place], c.code, *at, c.order, False, c.name, case=case, strain=c.gauge > 0)
             for c, y in zip(outputs, blow.responses.T, strict=True)
         ]
     return made

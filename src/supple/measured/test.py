@@ -21,7 +21,7 @@ from supple.robot.structure import structure_problems
 from supple.robot.values import Scope, resolve
 from supple.robot.yaml_tree import FileTree, printable, read_text, read_tree
 
-ORDERS = {"displacement": 0, "encoder": 0, "velocity": 1, "accelerometer": 2}
+ORDERS = {"displacement": 0, "encoder": 0, "strain": 0, "velocity": 1, "accelerometer": 2}
 AXES = ("x", "y", "z")
 
 
@@ -38,6 +38,12 @@ class Channel:
     code: int
     order: int = 0
     joint: str | None = None
+    gauge: float = 0.0  # length (m) of a strain gauge, from its place on along its vector
+
+    @property
+    def end(self) -> str:
+        """The other end of a strain gauge."""
+        return f"end-of-{self.place}"
 
 
 @dataclass(frozen=True)
@@ -116,6 +122,10 @@ def _sensor(name: str, sensor: spec.Sensor) -> list[Channel]:
     if sensor.joint is not None:
         return [Channel(name, name, np.zeros(3), False, node, 0, 0, sensor.joint)]
     turned = turns(sensor.rotate).astype(float)
+    if sensor.kind == "strain":
+        axis = sensor.directions[0]
+        along = turned @ direction(axis).astype(float)
+        return [Channel(name, name, along, True, node, _code(axis), 0, None, float(sensor.gauge))]
     return [
         Channel(f"{name}.{axis}", name, turned @ direction(axis).astype(float), sensor.axes == "link", node,
                 _code(axis), order)
@@ -157,6 +167,8 @@ class _Names:
                 self.known(("static", name, key), getattr(part, key), known, key)
             if getattr(self.written.sensors.get(part.sensor), "joint", None) is not None:
                 self.scope.note(("static", name, "sensor"), "is an encoder; displacements are those of a place")
+            if getattr(self.written.sensors.get(part.sensor), "kind", None) == "strain":
+                self.scope.note(("static", name, "sensor"), "is a strain gauge; displacements are those of a place")
         for name, run in self.written.motions.items():
             if run.motion is not None:
                 self.known(("motions", name, "motion"), run.motion, self.description.robot.motions, "motion of the robot")
@@ -178,6 +190,8 @@ class _Names:
             self.known((*path, "point"), part.point, self.mechanism.points, "point of the robot")
         if part.link is not None:
             self.known((*path, "link"), part.link, self.links, "link")
+        if part.kind == "strain" and (part.link is None or part.at is None or len(part.directions) != 1):
+            self.scope.note(path, "a strain gauge needs a link, at, and one of its directions, as directions: [x]")
         joint = getattr(part, "joint", None)
         if joint is not None:
             joints = [c.name for c in self.mechanism.coordinates if c.kind != "elastic"]
