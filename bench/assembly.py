@@ -17,14 +17,12 @@ import sys
 import time
 from dataclasses import fields
 from pathlib import Path
-from typing import Any
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
 
 import numpy as np
 from walks import Asked, Verdict, judged, ways_to_ask  # of the tests, which judge fewer poses
 
-from supple.backends.native import native
 from supple.errors import PoseError, RobotFileError
 from supple.machine import Machine, gallery
 from supple.model.model import Model
@@ -32,15 +30,6 @@ from supple.model.observe import coordinate_values
 from supple.model.posture import posture, postures
 
 CROWD, ALONE = 2_000, 4
-
-
-class Compiled(Model):
-    """A Model whose loops are compiled instead of interpreted: the same numbers to rounding, sooner."""
-
-    def function(self, name: str) -> Any:
-        if name in ("closure", "closure_gradient") and name not in self._loaded:
-            self._loaded[name] = native(getattr(self.equations, name), lanes=8)  # type: ignore[assignment]
-        return super().function(name)
 
 
 def alone(model: Model, how: Asked, seed: int) -> int:
@@ -75,7 +64,7 @@ def main() -> int:
     asked, wrong = parser.parse_args(), 0
     for robot, _, only in (word.partition(":") for word in asked.robots):
         try:
-            model = Compiled(Machine.read(robot).model(rigid=True).equations)
+            model = Machine.read(robot).model(rigid=True)
         except RobotFileError:
             continue  # nothing moves but by bending
         if not model.mechanism.closures:

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from supple.errors import SuppleError
 from supple.measurements import Responses
 from supple.model.algebra import one_thread
 from supple.robot.bodies.record import Array
@@ -41,6 +42,8 @@ def modal_fit(responses: Responses, poles: Array, rounds: int = _ROUNDS) -> Moda
         weights = 1 / np.maximum(state.noise, 1e-12 * state.noise.max() + 1e-300)
     J = problem.jacobian(x, state, weights)
     gram = J.T @ J
+    if not np.isfinite(gram).all():
+        raise SuppleError("modes cannot be fitted: the values of the responses are too far apart to be computed with")
     covariance = np.linalg.pinv(gram)
     freedom = 2 * problem.lines * problem.channels - len(x) - problem.channels * state.coefficients.shape[0]
     left = float(np.sum((state.rest * weights) ** 2)) / max(freedom, 1)

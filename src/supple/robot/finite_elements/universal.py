@@ -279,7 +279,7 @@ def _mode(dataset: _Dataset, header: _Header) -> _Mode:
             found += _floats(lines[at])
             at += 1
         if len(found) != count:
-            raise _Fault(f"node {label[0]} has {len(found)} values instead of {count}")
+            raise _Fault(f"node {label[0]!a:.30} has {len(found)} values instead of {count}")
         values[int(label[0])] = found
     if not values:
         raise _Fault("no node has values")
