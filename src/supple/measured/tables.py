@@ -67,7 +67,7 @@ def _netcdf(path: Path, dimensions: Mapping[str, str], needed: Sequence[str]) ->
                     if data.ndim != 1 or data.size > 1_000_000 or data.dtype.kind not in "fi":
                         raise SuppleError(f"{path.name}: {name} must be a row of numbers, at most a million")
                     made[name] = np.asarray(data[()], dtype=float)
-    except (OSError, RuntimeError, KeyError) as error:
+    except (OSError, RuntimeError, KeyError, ValueError, TypeError) as error:  # h5py's, of files that lie
         raise SuppleError(f"{path.name}: is not a netCDF file (HDF5), or a damaged one") from error
     missing = [n for n in needed if n not in made]
     if missing or not made:
