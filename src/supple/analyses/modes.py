@@ -92,14 +92,23 @@ def _damping(linear: Linear, omega: Array, vectors: Array, kept: int) -> tuple[A
     roots, columns = eig(system)
     upper = np.flatnonzero(roots.imag >= 0) if not H.any() else np.flatnonzero(_decaying(roots))
     likeness = np.abs(columns[:n, upper]) / np.linalg.norm(columns[:n, upper], axis=0)
-    from scipy.optimize import linear_sum_assignment  # takes longer to import than most modes to compute
-
-    rows, chosen = linear_sum_assignment(-likeness)  # of all modes: which is whose must not depend on how many are shown
+    rows, chosen = _paired(likeness)  # of all modes: which is whose must not depend on how many are shown
     every = np.zeros(n, dtype=complex)
     every[rows] = roots[upper[chosen]]
     found = every[:kept]
     alive = np.abs(omega[:kept]) > 1e-7 * np.abs(omega).max()  # a rigid motion has no damping ratio
     return np.where(alive, -found.real / np.maximum(np.abs(found), 1e-300), 0.0), found
+
+
+def _paired(likeness: Array) -> tuple[Any, Any]:
+    """Rows and their columns, each once, of largest likeness in all: everyone's best where these differ."""
+    best = likeness.argmax(axis=1) if likeness.shape[1] else np.zeros(0, dtype=int)
+    if len(np.unique(best)) == len(likeness):
+        return np.arange(len(likeness)), best
+    from scipy.optimize import linear_sum_assignment  # takes longer to import than most modes to compute
+
+    rows, columns = linear_sum_assignment(-likeness)
+    return rows, columns
 
 
 def _decaying(roots: Array) -> Array:

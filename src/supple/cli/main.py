@@ -25,6 +25,7 @@ PURPOSES = {
     "Study and size": ("map", "sweep", "size"),
     "Measure and fit": ("plan", "test", "extract", "correlate", "identify"),
     "Take it elsewhere": ("count", "generate", "schema"),
+    "Keep house": ("cache",),
     "Literature": ("paper",),
 }
 _TOLD = (UnlikelyValue, Makeshift)

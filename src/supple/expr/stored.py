@@ -76,7 +76,7 @@ class Stored:
 
 
 def constants_of(f: Function) -> list[Any]:
-    """The numbers among operands and outputs, each once; 1 and 1.0 are equal and yet not the same to those who print them."""
+    """The numbers among operands and outputs, each once; 1 and 1.0 are equal, yet not the same to those who print them."""
     operands = (a for n in f.nodes if n.op != "symbol" for a in n.args)
     found: dict[tuple[type, Any], None] = {}
     for x in chain(operands, f.output_scalars()):

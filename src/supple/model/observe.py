@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
@@ -14,6 +15,7 @@ from supple.model.model import Model
 from supple.robot.mechanism import Anchor
 
 _BLOCK = 4096  # samples at once
+_STEEP = 1e6  # of how passive joints follow: beyond it a pose is as good as singular
 
 
 def seen(model: Model, q: Array, v: Array, a: Array) -> dict[str, Array]:
@@ -111,11 +113,21 @@ def moved_by(model: Model, q: Array, given: list[int]) -> Array:
         columns = np.eye(model.nv)[[*follow, *given]]
         J = np.stack([model.call("closure_motion", q=q, v=d)["velocity"] for d in columns], axis=-1)
         known: Any = np.isfinite(J).all(axis=(1, 2))
-        back = np.zeros((len(J), len(follow), J.shape[1]))
-        back[known] = np.linalg.pinv(J[known][..., : len(follow)])
-        J_g = np.where(known[:, None, None], J[..., len(follow) :], 0.0)
-        made[:, follow] = -back @ J_g
+        made[np.ix_(known, follow)] = -_least(J[known][..., : len(follow)], J[known][..., len(follow) :])
     return made
+
+
+def _least(A: Array, b: Array) -> Array:
+    """x (samples, n, k) of least length with A x nearest to b; by elimination where every A is square and far from singular."""
+    if A.shape[1] == A.shape[2] and len(A):
+        with suppress(np.linalg.LinAlgError):
+            x: Any = np.linalg.solve(A, b)
+            left = np.abs(A @ x - b).max(axis=(1, 2), initial=0.0)
+            size = np.abs(A).max() * np.abs(x).max(axis=(1, 2), initial=0.0) + np.abs(b).max(initial=0.0)
+            if (np.abs(x) < _STEEP).all() and (left <= 1e-10 * size).all():
+                return np.asarray(x)
+    y: Array = np.linalg.pinv(A) @ b
+    return y
 
 
 def _forces(model: Model, **inputs: Array) -> dict[str, Array]:
@@ -138,14 +150,30 @@ def points(model: Model, q: Array, v: Array, a: Array) -> dict[str, Array]:
 
 def turning_vectors(R: Array) -> Array:
     """Rotation vectors (..., 3) of rotation matrices (..., 3, 3); not a number where these are not."""
-    from scipy.spatial.transform import Rotation
-
     flat = R.reshape(-1, 3, 3)
     made = np.full((len(flat), 3), np.nan)
     known = np.isfinite(flat).all(axis=(1, 2))
-    if known.any():
-        made[known] = Rotation.from_matrix(flat[known]).as_rotvec()
+    made[known] = _rotation_vectors(_quaternions(flat[known]))
     return made.reshape(*R.shape[:-2], 3)
+
+
+def _quaternions(R: Array) -> Array:
+    """Unit quaternions (w, x, y, z) of rotation matrices (samples, 3, 3), each by the largest of its parts."""
+    trace = np.einsum("nii->n", R)
+    which = np.column_stack([np.einsum("nii->ni", R), trace]).argmax(axis=1)
+    made = np.empty((len(R), 4))
+    for i in range(3):
+        j, k = (i + 1) % 3, (i + 2) % 3
+        at = which == i
+        S = R[at]
+        made[at, 1 + i] = 1 + 2 * S[:, i, i] - trace[at]
+        made[at, 1 + j], made[at, 1 + k] = S[:, j, i] + S[:, i, j], S[:, k, i] + S[:, i, k]
+        made[at, 0] = S[:, k, j] - S[:, j, k]
+    at = which == 3
+    S = R[at]
+    made[at] = np.column_stack([1 + trace[at], S[:, 2, 1] - S[:, 1, 2], S[:, 0, 2] - S[:, 2, 0], S[:, 1, 0] - S[:, 0, 1]])
+    unit: Array = made / np.linalg.norm(made, axis=1, keepdims=True)
+    return unit
 
 
 def spring_forces(model: Model, q: Array, v: Array) -> tuple[tuple[int, ...], Array]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import fields, is_dataclass
 from fractions import Fraction
 from pathlib import Path
@@ -18,13 +19,12 @@ from supple.robot.link_bodies import Piece
 from supple.robot.mechanism import Mechanism
 from supple.robot.named_files import files_noted
 
-_RECORDS = {
-    kind.__name__: kind
-    for kind in (
-        Mechanism, tree.Frame, tree.Anchor, tree.Closure, tree.Coordinate, bodies.Marker, bodies.Body, bodies.Shortening,
-        bodies.Shortened, bodies.Stretch, bodies.Outline, bodies.Reduced, bodies.Slender,
-    )
-}  # fmt: skip
+_RECORDS: dict[str, Any] = {
+    name: kind
+    for room in (tree, bodies)
+    for name, kind in vars(room).items()
+    if isinstance(kind, type) and is_dataclass(kind)
+}
 _LEFT_OUT = "pieces"  # what bodies are made of; made again where somebody draws them
 
 
@@ -58,8 +58,9 @@ def kept_mechanism(question: tuple[str, ...], make: Callable[[], Mechanism]) -> 
         return _restored(answer, make)
     with files_noted() as seen:
         made = make()
-    words = _packed(made)
-    remember(key, {"files": [[str(path), _digest(path)] for path in dict.fromkeys(seen)], "mechanism": words})
+    with suppress(TypeError):  # a record that is not known here is not kept
+        words = _packed(made)
+        remember(key, {"files": [[str(path), _digest(path)] for path in dict.fromkeys(seen)], "mechanism": words})
     return made
 
 
@@ -82,7 +83,7 @@ def _packed(x: Any) -> Any:
     if isinstance(x, np.ndarray):
         kind = "object" if x.dtype == object else x.dtype.str
         return {"array": [_packed(e) for e in x.ravel().tolist()], "shape": list(x.shape), "kind": kind}
-    if is_dataclass(x) and not isinstance(x, type):
+    if is_dataclass(x) and type(x).__name__ in _RECORDS:
         named = {f.name: getattr(x, f.name) for f in fields(x) if f.name != _LEFT_OUT}
         return {"record": type(x).__name__, **{name: _packed(value) for name, value in named.items()}}
     if isinstance(x, Mapping):
