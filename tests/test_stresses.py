@@ -2,16 +2,24 @@
 
 from __future__ import annotations
 
+import json
 import math
+from pathlib import Path
 
 import numpy as np
 import pytest
+import xarray
+from click.testing import CliRunner
 from judges import systems
 from judges.elements import beam_energy
+from scipy.io import loadmat
 
+import supple
 from supple.analyses.stiffness import stiffness
+from supple.cli.main import main
 from supple.core.core import Core
 from supple.core.quantities import evaluated, quantity
+from supple.errors import SuppleError
 from supple.machine import Machine
 from supple.model.ports import wrenches_of
 
@@ -107,3 +115,21 @@ def test_stress_over_designs() -> None:
         alone = stiffness(Machine.parse(text, {"b": float(b)}), loads={"tip": LOAD}).stresses[0]
         assert most[row] == pytest.approx(alone.stress, rel=1e-9) and rod[row] == most[row]
         assert used[row] == pytest.approx(alone.stress / 250e6, rel=1e-9)
+
+
+def test_a_stiffness_in_files(tmp_path: Path) -> None:
+    text = cantilever("{circle: {diameter: 20 mm}}", material=", yield: 250 MPa")
+    (tmp_path / "rod.yaml").write_text(text, encoding="utf-8")
+    run = CliRunner().invoke(main, ["stiffness", str(tmp_path / "rod.yaml"), "-o", str(tmp_path / "k.csv"), "--json"])
+    assert run.exit_code == 0, run.output
+    told = json.loads(run.stdout)
+    rows = [line.split(",") for line in (tmp_path / "k.csv").read_text(encoding="utf-8").splitlines()]
+    assert rows[0] == ["matrix", "axis", "x", "y", "z", "rx", "ry", "rz"] and len(rows) == 13
+    assert [float(x) for x in rows[7][2:]] == told["compliance"][0]
+    found = supple.Robot(tmp_path / "rod.yaml").stiffness(loads={"tip": LOAD})
+    assert loadmat(found.save(tmp_path / "k.mat"))["compliance"] == pytest.approx(found.compliance)
+    with xarray.open_dataset(found.save(tmp_path / "k.nc"), engine="h5netcdf") as read:
+        assert read["stiffness"].values == pytest.approx(found.stiffness)
+        assert float(read["stress"][0]) == found.stresses[0].stress
+    with pytest.raises(SuppleError, match="written to"):
+        found.save(tmp_path / "k.txt")

@@ -317,6 +317,8 @@ class Robot(Machine):
         order: int | None = None,
         reduction: str = "balanced",
         quantity: str = "displacement",
+        band: tuple[float, float] | None = None,
+        controller: str | None = None,
         free: bool | None = None,
         loads: Mapping[str, Sequence[float]] | None = None,
         assembly: str | None = None,
@@ -324,13 +326,15 @@ class Robot(Machine):
         """A, B, C, D about a pose: states are amplitudes of modes and their rates; inputs and outputs as of `frf`.
 
         order: how many states are kept (None: all); reduction: 'balanced' (what inputs reach and outputs see most) or
-        'modal' (the lowest modes). Structural damping is there as the viscous damping of every mode."""
+        'modal' (the lowest modes); band: frequencies (Hz) that a balanced model is made for (None: all). controller: as of
+        `simulate`, for actuators that are neither held nor free. Structural damping is there as the viscous damping of every
+        mode."""
         from supple.analyses.linear import linear
         from supple.shown import LinearShown, shown
 
         made = linear(
-            self, _names(inputs), _names(outputs), at, order=order, reduction=reduction, quantity=quantity, free=free,
-            loads=loads, assembly=assembly,
+            self, _names(inputs), _names(outputs), at, order=order, reduction=reduction, quantity=quantity, band=band,
+            controller=controller, free=free, loads=loads, assembly=assembly,
         )  # fmt: skip
         return shown(made, LinearShown)
 

@@ -154,6 +154,14 @@ class StiffnessShown(_Shown, results.Stiffness):
 
         return stiffness_page(self)
 
+    def save(self, file: str | Path) -> Path:
+        """Write it to a .nc, .csv, .mat or .json file."""
+
+        from supple.storage.tables import save_stiffness
+
+        save_stiffness(self, Path(file))
+        return Path(file)
+
 
 class FrfShown(_Shown, results.Frf):
     """Frequency responses: frf["tool.z", "tool.fz"] is one of them."""
@@ -352,6 +360,14 @@ class SizingShown(_Shown, Sizing):
         from supple.views.sizing import sizing_page
 
         return sizing_page(self)
+
+    def save(self, file: str | Path) -> Path:
+        """Write it to a .nc, .csv, .mat or .json file."""
+
+        from supple.storage.tables import save_sizing
+
+        save_sizing(self, Path(file))
+        return Path(file)
 
     def plot(self, file: str | Path | None = None) -> Picture:
         """How the runs went, and the trade-off if there is one; `file` writes the picture too."""

@@ -16,12 +16,9 @@ def controlled(motion: Motion, text: str) -> Motion:
     """The motion with all actuators that have a path given to a controller written as LAW:key=value,...
 
     Forces that a result brings along with its path are fed forward."""
-    law, _, rest = text.partition(":")
-    if law not in ("pd", "pid", "computed_torque"):
-        raise SuppleError(f"controller {text}: there is no law {law!r}; choose pd, pid or computed_torque")
+    law, numbers = gains_of(text)
     if motion.path is None:
         raise SuppleError(f"controller: {motion.name!r} has no path for a controller to follow")
-    numbers = _gains(text, rest)
     path = motion.path.names if motion.space == "joints" else ()
     actuators = [n for n, drive in motion.drives.items() if drive != "torque" or n in path]
 
@@ -34,6 +31,14 @@ def controlled(motion: Motion, text: str) -> Motion:
     )  # fmt: skip
     drives: Any = {n: "controlled" if n in actuators else "torque" for n in motion.drives}
     return replace(motion, controller=made, drives=drives)
+
+
+def gains_of(text: str) -> tuple[str, dict[str, float]]:
+    """The law of a controller written as LAW:key=value,... and its numbers in SI."""
+    law, _, rest = text.partition(":")
+    if law not in ("pd", "pid", "computed_torque"):
+        raise SuppleError(f"controller {text}: there is no law {law!r}; choose pd, pid or computed_torque")
+    return law, _gains(text, rest)
 
 
 def _gains(text: str, rest: str) -> dict[str, float]:

@@ -239,7 +239,8 @@ class Frf:
 class LinearModel:
     """x' = A x + B u, y = C x + D u about an equilibrium, with names and units of inputs and outputs.
 
-    error_bound: what a reduction loses at most, relative to the largest gain; None where none is known."""
+    error_bound: what a reduction loses at most, relative to the largest gain, within `band` (Hz) if there is one; None where
+    none is known. controller: in words, where actuators are neither held nor free."""
 
     robot: str
     free: bool  # actuators; else held
@@ -254,6 +255,8 @@ class LinearModel:
     output_units: tuple[str, ...]
     error_bound: float | None = None
     structural: str = ""  # what became of structural damping
+    band: tuple[float, float] | None = None
+    controller: str = ""
     notices: tuple[str, ...] = ()
 
     def __repr__(self) -> str:
@@ -270,7 +273,7 @@ class LinearModel:
         matrices = {name: getattr(self, name).tolist() for name in "ABCD"}
         return {
             "robot": self.robot,
-            "actuators": "free" if self.free else "held",
+            "actuators": self.controller or ("free" if self.free else "held"),
             **matrices,
             "states": list(self.states),
             "inputs": list(self.inputs),
@@ -278,6 +281,7 @@ class LinearModel:
             "input_units": list(self.input_units),
             "output_units": list(self.output_units),
             "error_bound": self.error_bound,
+            "band": None if self.band is None else list(self.band),
             "structural_damping": self.structural,
             "notices": list(self.notices),
         }

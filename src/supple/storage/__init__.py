@@ -95,7 +95,7 @@ def save_frf(found: Frf, path: Path) -> None:
     writers: dict[str, Callable[[Path], Any]] = {
         ".nc": lambda file: write_netcdf(frf_dataset(found), file),
         ".csv": lambda file: _frf_csv(found, file),
-        ".mat": lambda file: _named_mat(file, {**found.to_json(), "values": found.values}),
+        ".mat": lambda file: named_mat(file, {**found.to_json(), "values": found.values}),
         ".uff": lambda file: _uff58(found, file),
     }
     if path.suffix.lower() not in writers:
@@ -106,9 +106,9 @@ def save_frf(found: Frf, path: Path) -> None:
 def save_linear(model: LinearModel, path: Path) -> None:
     """Write a linear model to a .mat, .npz, .json or .c file."""
     data = model.to_json()
-    named = {k: np.array(x) for k, x in data.items() if k not in ("error_bound", "notices")}
+    named = {k: np.array(x) for k, x in data.items() if k not in ("error_bound", "band", "notices")}
     writers: dict[str, Callable[[Path], Any]] = {
-        ".mat": lambda file: _named_mat(file, data),
+        ".mat": lambda file: named_mat(file, data),
         ".npz": lambda file: np.savez(file, allow_pickle=False, **named),
         ".json": lambda file: file.write_text(json.dumps(data, indent=1), encoding="utf-8"),
         ".c": lambda file: file.write_text(linear_c(model), encoding="ascii"),
@@ -118,7 +118,8 @@ def save_linear(model: LinearModel, path: Path) -> None:
     written_whole(path, writers[path.suffix.lower()])
 
 
-def _named_mat(file: Path, data: dict[str, Any]) -> None:
+def named_mat(file: Path, data: dict[str, Any]) -> None:
+    """Write plain data by name to a .mat file."""
     from scipy.io import savemat
 
     tidy = {

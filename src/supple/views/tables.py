@@ -163,14 +163,15 @@ def frf_page(found: Frf) -> Page:
 
 def linear_page(found: LinearModel) -> Page:
     """Size, names, poles and what was lost of a linear model."""
-    state = "free" if found.free else "held"
+    state = f"under {found.controller}" if found.controller else "free" if found.free else "held"
     made: list[Line | Sheet] = [
         Line(f": {len(found.states)} states, actuators {state}", strong=found.robot),
         Line("inputs: " + ", ".join(f"{n} ({u})" for n, u in zip(found.inputs, found.input_units, strict=True))),
         Line("outputs: " + ", ".join(f"{n} ({u})" for n, u in zip(found.outputs, found.output_units, strict=True))),
     ]
     if found.error_bound is not None:
-        made.append(Line(f"what the reduction loses is at most {found.error_bound:.2g} of the largest gain"))
+        where = "" if found.band is None else f" from {found.band[0]:g} to {found.band[1]:g} Hz"
+        made.append(Line(f"what the reduction loses is at most {found.error_bound:.2g} of the largest gain{where}"))
     if found.structural:
         made.append(Line(f"structural damping: {found.structural}"))
     poles = np.linalg.eigvals(found.A)

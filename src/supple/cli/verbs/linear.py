@@ -25,7 +25,10 @@ if TYPE_CHECKING:
               show_default=True, help="What outputs are.")  # fmt: skip
 @click.option("-o", "--output", type=click.Path(path_type=Path), metavar="FILE", help="Model: .mat, .npz, .json or .c.")
 @click.option("--plot", type=click.Path(path_type=Path), metavar="FILE", help="Bode plot (.png, .svg, .pdf).")
-@click.option("--band", default="0:250", show_default=True, metavar="FIRST:LAST", help="Frequencies of the plot in Hz.")
+@click.option("--band", metavar="FIRST:LAST",
+              help="Hz that a balanced model is made for (default: all) and that are plotted (0:250).")  # fmt: skip
+@click.option("--controller", metavar="LAW:...",
+              help="Actuators under pd or pid, as in pd:kp=1e4,kd=200,sample=1 ms,delay=0.5 ms.")  # fmt: skip
 @free_option
 @at_option
 @set_option
@@ -34,21 +37,22 @@ if TYPE_CHECKING:
 @json_option
 def linear(
     robot: str, inputs: str, outputs: str, order: int | None, reduction: str, quantity: str, output: Path | None,
-    plot: Path | None, band: str, free: bool | None, at: dict[str, str], settings: dict[str, str], assembly: str | None,
-    loads: dict[str, list[float]], as_json: bool,
+    plot: Path | None, band: str | None, controller: str | None, free: bool | None, at: dict[str, str],
+    settings: dict[str, str], assembly: str | None, loads: dict[str, list[float]], as_json: bool,
 ) -> None:  # fmt: skip
     """A, B, C and D of the robot about a pose, with names and units, whole or reduced."""
     from supple.api import Robot
 
     found = Robot(robot, settings).linear(
         inputs, outputs, at, order=order, reduction=reduction, quantity=quantity,
-        free=free, loads=loads, assembly=assembly,
+        band=None if band is None else parsed_band(band), controller=controller, free=free, loads=loads,
+        assembly=assembly,
     )  # fmt: skip
     remark(found.notices)
     if output is not None:
         found.save(output)
     if plot is not None:
-        _bode(found, quantity, parsed_band(band), plot)
+        _bode(found, quantity, parsed_band(band or "0:250"), plot)
     if as_json:
         print_json(found.to_json())
         return

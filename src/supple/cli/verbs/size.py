@@ -25,6 +25,7 @@ from supple.cli.studies import over_option, poses_option
 @click.option("--seed", type=int, default=1, show_default=True, help="Of the starts.")
 @click.option("--trade", metavar="QUANTITY", help="A second quantity: the curve of the best compromises.")
 @click.option("--points", type=int, default=9, show_default=True, help="Of that curve.")
+@click.option("-o", "--output", type=click.Path(path_type=Path), metavar="FILE", help="Results: .nc, .csv or .mat.")
 @click.option("--plot", type=click.Path(path_type=Path), metavar="FILE", help="Picture (.png, .svg, .pdf).")
 @at_option
 @set_option
@@ -33,18 +34,20 @@ from supple.cli.studies import over_option, poses_option
 @json_option
 def size(
     robot: str, free: dict[str, str], want: tuple[str, ...], least: str | None, most: str | None, poses: Path | None,
-    over: dict[str, str], starts: int, seed: int, trade: str | None, points: int, plot: Path | None, at: dict[str, str],
-    settings: dict[str, str], assembly: str | None, loads: dict[str, list[float]], as_json: bool,
+    over: dict[str, str], starts: int, seed: int, trade: str | None, points: int, output: Path | None, plot: Path | None,
+    at: dict[str, str], settings: dict[str, str], assembly: str | None, loads: dict[str, list[float]], as_json: bool,
 ) -> None:  # fmt: skip
     """Values of parameters that make a quantity least or most while wants are kept, by exact derivatives."""
     from supple.api import Robot
 
-    writable(None, plot)
+    writable(output, plot)
     with bar(f"{robot} size") as report, interrupted(None):
         found = Robot(robot, settings).size(
             free, want, at, least=least, most=most, poses=poses, over=over, loads=loads, assembly=assembly, starts=starts,
             seed=seed, trade=trade, points=points, progress=report,
         )  # fmt: skip
+    if output is not None:
+        found.save(output)
     if plot is not None:
         found.plot(plot)
     if as_json:
@@ -54,5 +57,6 @@ def size(
     from supple.views.sizing import sizing_page
 
     print_page(sizing_page(found))
-    if plot is not None:
-        click.echo(f"wrote {plot}")
+    for path in (output, plot):
+        if path is not None:
+            click.echo(f"wrote {path}")

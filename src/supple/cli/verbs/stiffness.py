@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import click
 
 from supple.cli.options import assembly_option, at_option, json_option, load_option, print_json, remark, set_option
@@ -10,13 +12,14 @@ from supple.cli.options import assembly_option, at_option, json_option, load_opt
 @click.command()
 @click.argument("robot")
 @click.option("--point", metavar="NAME", help="A point of the robot file (default: its only one).")
+@click.option("-o", "--output", type=click.Path(path_type=Path), metavar="FILE", help="Results: .nc, .csv, .mat or .json.")
 @at_option
 @set_option
 @assembly_option
 @load_option
 @json_option
 def stiffness(
-    robot: str, point: str | None, at: dict[str, str], settings: dict[str, str], assembly: str | None,
+    robot: str, point: str | None, output: Path | None, at: dict[str, str], settings: dict[str, str], assembly: str | None,
     loads: dict[str, list[float]], as_json: bool,
 ) -> None:  # fmt: skip
     """Stiffness and compliance of a point, what gives way, and what weight and loads do."""
@@ -24,6 +27,8 @@ def stiffness(
 
     found = Robot(robot, settings).stiffness(point, at, loads=loads, assembly=assembly)
     remark(found.notices)
+    if output is not None:
+        found.save(output)
     if as_json:
         print_json(found.to_json())
         return
@@ -31,3 +36,5 @@ def stiffness(
     from supple.views.tables import stiffness_page
 
     print_page(stiffness_page(found))
+    if output is not None:
+        click.echo(f"wrote {output}")
