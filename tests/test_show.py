@@ -252,6 +252,28 @@ def test_names_are_text_whatever_they_are(page: Browser, tmp_path: Path) -> None
 
 
 @needs_browser
+def test_two_robots_beside_each_other_turn_together(page: Browser, tmp_path: Path) -> None:
+    scenes = [supple.Robot("cantilever", **more).show(count=3) for more in ({}, {"E": "40 GPa"})]
+    file = scenes[0].save_beside(scenes[1], tmp_path / "both.html", (EVIL, "softer"))
+    page.problems.clear(), page.requests.clear()
+    page.loaded = False
+    page.call("Page.navigate", url=file.as_uri())
+    while not page.loaded:
+        page.note(page.next_message())
+    linked = "frames[0].supple?.linked && frames[1].supple?.linked"
+    page.ask(f"new Promise((go) => (function wait() {{ {linked} ? go() : setTimeout(wait, 50) }})())")
+    assert page.ask("document.querySelector('h1').textContent") == EVIL and page.ask("window.hit") is None
+    page.ask("frames[1].document.dispatchEvent(new Event('pointerdown')), frames[1].supple.modes.choose(2)")
+    page.ask("frames[1].supple.camera.turn(0.3, 0.1)")
+    same = "frames[0].supple.choice.mode === 2 && frames[0].supple.camera.yaw === frames[1].supple.camera.yaw"
+    page.ask(f"new Promise((go) => (function wait() {{ {same} ? go() : setTimeout(wait, 50) }})())")
+    for k, more in enumerate(({}, {"E": "40 GPa"})):
+        exact = supple.Robot("cantilever", **more).modes(count=3).frequencies_hz
+        assert page.ask(f"frames[{k}].supple.modes.data.frequencies") == pytest.approx(exact.tolist(), rel=1e-12)
+    assert not page.problems and len(page.requests) == 1
+
+
+@needs_browser
 def test_keys_touch_and_small_screens(page: Browser, tmp_path: Path) -> None:
     scene = supple.Robot("cantilever").show(count=3)
     page.open(scene.save(tmp_path / "robot.html", mode=2), width=390, height=780, dark=True)

@@ -301,6 +301,18 @@ class SceneShown(Scene):
                 return write_glb(self, path, mode)
         return write_page(self.page(mode or 1, self._first(mode)), path)
 
+    def save_beside(
+        self, other: Scene, file: str | Path, names: tuple[str, str] | None = None, mode: int | None = None
+    ) -> Path:  # fmt: skip
+        """Write a page (.html) with two robots, or two results of one, beside each other: turned and played together."""
+        from supple.views.look import check_mode
+        from supple.views.show_page import beside_page, write_page
+
+        for scene in (self, other):
+            check_mode(scene, mode if scene.modes is not None else None)
+        text = beside_page((self, other), names or (self.robot, other.robot), mode or 1, self._first(mode))
+        return write_page(text, Path(file))
+
     def _first(self, mode: int | None) -> str:
         """What its page opens with."""
         if mode is not None:

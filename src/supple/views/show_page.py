@@ -7,6 +7,7 @@ import gzip
 import hashlib
 import html
 import json
+from collections.abc import Sequence
 from dataclasses import replace
 from importlib.resources import files
 from pathlib import Path
@@ -37,15 +38,9 @@ _SCRIPTS = (
 
 def show_page(scene: Scene, mode: int = 1, prefer: str = "") -> str:
     """The text of the page; mode: the one that is shown first; prefer: modes, motion or map, what it opens with."""
-    script = '"use strict";\n(() => {\n' + "\n".join(_file(name) for name in _SCRIPTS) + "\n})();\n"
-    style = _file("style.css")
-    wasm = "" if scene.live is None else " 'wasm-unsafe-eval'"
-    policy = (
-        f"default-src 'none'; script-src '{_hash(script)}'{wasm}; style-src '{_hash(style)}'; img-src data:; "
-        "base-uri 'none'; form-action 'none'"
-    )
+    script, style = _script(), _file("style.css")
     parts = {
-        "policy": policy,
+        "policy": _policy((script,), (style,), scene.live is not None),
         "title": html.escape(f"{scene.robot} · supple"),
         "style": style,
         "data": json.dumps(payload(scene, mode, prefer), allow_nan=False, ensure_ascii=False).replace("<", "\\u003c"),
@@ -57,6 +52,41 @@ def show_page(scene: Scene, mode: int = 1, prefer: str = "") -> str:
         name, found, rest = piece.partition("}}")
         made.append(parts[name] + rest if found else piece)
     return "".join(made)
+
+
+def _script() -> str:
+    return '"use strict";\n(() => {\n' + "\n".join(_file(name) for name in _SCRIPTS) + "\n})();\n"
+
+
+def _policy(scripts: Sequence[str], styles: Sequence[str], wasm: bool) -> str:
+    """What the page may run: its own texts, and its own compiled code."""
+    own, looks = (" ".join(f"'{_hash(text)}'" for text in texts) for texts in (scripts, styles))
+    code = " 'wasm-unsafe-eval'" if wasm else ""
+    return (
+        f"default-src 'none'; script-src {own}{code}; style-src {looks}; img-src data:; base-uri 'none'; form-action 'none'"
+    )
+
+
+def beside_page(scenes: tuple[Scene, Scene], names: tuple[str, str], mode: int = 1, prefer: str = "") -> str:
+    """The text of a page with two scenes beside each other, which are turned and played together."""
+    link, inner = _file("beside.js"), _file("style.css")
+    style = (
+        "html, body { height: 100%; margin: 0; } body { display: grid; grid-template-columns: 1fr 1fr; "
+        "grid-template-rows: auto 1fr; gap: 0 2px; font: 14px system-ui, sans-serif; background: #c9d2dc; } "
+        "h1 { font-size: 14px; margin: 0; padding: 5px 14px; background: #fff; overflow: hidden; text-overflow: ellipsis; "
+        "white-space: nowrap; unicode-bidi: isolate; } iframe { width: 100%; height: 100%; border: 0; }"
+    )
+    live = any(scene.live is not None for scene in scenes)
+    pages = [html.escape(show_page(scene, mode, prefer), quote=True) for scene in scenes]
+    return "\n".join([
+        '<!DOCTYPE html><html lang="en"><head><meta charset="utf-8">',
+        f'<meta http-equiv="Content-Security-Policy" content="{_policy((_script(), link), (inner, style), live)}">',
+        '<meta name="viewport" content="width=device-width, initial-scale=1"><link rel="icon" href="data:,">',
+        f"<title>{html.escape(' · '.join(names))}</title><style>{style}</style></head><body>",
+        *(f'<h1 dir="auto">{html.escape(name)}</h1>' for name in names),
+        *(f'<iframe title="{html.escape(n, quote=True)}" srcdoc="{p}"></iframe>' for n, p in zip(names, pages, strict=True)),
+        f"<script>{link}</script></body></html>",
+    ])  # fmt: skip
 
 
 def write_page(text: str, path: Path) -> Path:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -12,6 +13,7 @@ from supple.cli.options import (
     at_option,
     json_option,
     load_option,
+    named_values,
     print_json,
     remark,
     set_option,
@@ -34,6 +36,15 @@ from supple.errors import SuppleError
 @click.option("--map", "map_file", type=click.Path(path_type=Path), metavar="FILE.nc", help="A result of supple map.")
 @click.option("--keep", multiple=True, metavar="NAME", help="A parameter that the page can change.")
 @click.option("--live/--static", default=True, show_default=True, help="Whether the page carries the robot's own code.")
+@click.option("--beside", metavar="ROBOT", help="A second robot beside it on the page, turned and played together.")
+@click.option(
+    "--beside-set",
+    "changes",
+    multiple=True,
+    metavar="NAME=VALUE",
+    callback=named_values,
+    help="A parameter of the second robot (of the same one without --beside).",
+)
 @click.option("-o", "--output", type=click.Path(path_type=Path), metavar="FILE.html", help="The page: one file, no network.")
 @click.option("--png", type=click.Path(path_type=Path), metavar="FILE", help="A picture of --mode, or at rest.")
 @click.option("--gif", type=click.Path(path_type=Path), metavar="FILE", help="A film of --mode, or of the motion.")
@@ -44,7 +55,7 @@ from supple.errors import SuppleError
 def show(
     robot: str, at: dict[str, str], settings: dict[str, str], assembly: str | None, loads: dict[str, list[float]],
     free: bool, count: int, mode: int | None, motion: str | None, duration: float | None, every: float,
-    map_file: Path | None, keep: tuple[str, ...], live: bool,
+    map_file: Path | None, keep: tuple[str, ...], live: bool, beside: str | None, changes: dict[str, str],
     output: Path | None, png: Path | None, gif: Path | None, mp4: Path | None, glb: Path | None, opened: bool, as_json: bool,
 ) -> None:  # fmt: skip
     """A page that shows the robot in three dimensions: its parts, its modes, a motion."""
@@ -53,17 +64,32 @@ def show(
     files = _places(output, {".png": png, ".gif": gif, ".mp4": mp4, ".glb": glb}, opened)
     _check_film(gif or mp4, mode, motion)
     most = max(count, mode or 0)
+    asked: dict[str, Any] = {
+        "count": most, "free": free, "motion": motion, "duration": duration, "every": every, "loads": loads,
+        "assembly": assembly, "map": map_file, "live": live and (output is not None or opened),
+    }  # fmt: skip
     with bar(f"{robot} {motion or ''}") as report:
-        scene = Robot(robot, settings).keeping(keep).show(
-            at, count=most, free=free, motion=motion, duration=duration, every=every, loads=loads, assembly=assembly,
-            map=map_file, live=live and (output is not None or opened), progress=report,
-        )  # fmt: skip
+        scene = Robot(robot, settings).keeping(keep).show(at, **asked, progress=report)
+    other = None
+    if beside is not None or changes:
+        with bar(f"{beside or robot} {motion or ''}") as report:
+            other = (
+                Robot(beside or robot, {**(settings if beside is None else {}), **changes})
+                .keeping(keep)
+                .show(at, **asked, progress=report)
+            )
+    names = tuple(
+        " ".join([n, *(f"{k}={x}" for k, x in c.items())]) for n, c in ((robot, settings), (beside or robot, changes))
+    )
     if mode is not None and scene.modes is None:
         raise SuppleError(scene.notices[-1])
     for file in files:
         with bar(file.name) as report:
-            scene.save(file, mode, report)
-    remark(scene.notices)
+            if other is not None and file.suffix.lower() in (".html", ".htm"):
+                scene.save_beside(other, file, (names[0], names[1]), mode)
+            else:
+                scene.save(file, mode, report)
+    remark(dict.fromkeys([*scene.notices, *(() if other is None else other.notices)]))
     if as_json:
         print_json(scene.to_json() | {"files": {str(f): f.stat().st_size for f in files}})
     else:
