@@ -20,6 +20,8 @@ from supple.cli.options import (
 )
 from supple.errors import SuppleError
 
+_PAGES = (".html", ".htm")
+
 
 @click.command()
 @click.argument("robot")
@@ -73,33 +75,36 @@ def show(
     other = None
     if beside is not None or changes:
         with bar(f"{beside or robot} {motion or ''}") as report:
-            other = (
-                Robot(beside or robot, {**(settings if beside is None else {}), **changes})
-                .keeping(keep)
-                .show(at, **asked, progress=report)
-            )
-    names = tuple(
-        " ".join([n, *(f"{k}={x}" for k, x in c.items())]) for n, c in ((robot, settings), (beside or robot, changes))
-    )
+            second = Robot(beside or robot, {**(settings if beside is None else {}), **changes}).keeping(keep)
+            other = second.show(at, **asked, progress=report)
     if mode is not None and scene.modes is None:
         raise SuppleError(scene.notices[-1])
     for file in files:
         with bar(file.name) as report:
-            if other is not None and file.suffix.lower() in (".html", ".htm"):
-                scene.save_beside(other, file, (names[0], names[1]), mode)
+            if other is not None and file is files[0] and file.suffix.lower() in _PAGES:
+                scene.save_beside(other, file, (_called(robot, settings), _called(beside or robot, changes)), mode)
             else:
                 scene.save(file, mode, report)
     remark(dict.fromkeys([*scene.notices, *(() if other is None else other.notices)]))
-    if as_json:
-        print_json(scene.to_json() | {"files": {str(f): f.stat().st_size for f in files}})
-    else:
-        click.echo(f"{scene.robot}: {len(scene.meshes)} parts drawn")
-        for file in files:
-            click.echo(f"wrote {file} ({file.stat().st_size / 1e6:.2f} MB)")
+    _tell(scene, files, as_json)
     if opened:
         import webbrowser
 
         webbrowser.open(files[0].resolve().as_uri())
+
+
+def _called(robot: str, settings: dict[str, str]) -> str:
+    """A robot and what was set of it, in words."""
+    return " ".join([robot, *(f"{name}={value}" for name, value in settings.items())])
+
+
+def _tell(scene: Any, files: list[Path], as_json: bool) -> None:
+    if as_json:
+        print_json(scene.to_json() | {"files": {str(f): f.stat().st_size for f in files}})
+        return
+    click.echo(f"{scene.robot}: {len(scene.meshes)} parts drawn")
+    for file in files:
+        click.echo(f"wrote {file} ({file.stat().st_size / 1e6:.2f} MB)")
 
 
 def _places(output: Path | None, others: dict[str, Path | None], opened: bool) -> list[Path]:
