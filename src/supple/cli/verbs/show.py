@@ -61,8 +61,6 @@ def show(
     output: Path | None, png: Path | None, gif: Path | None, mp4: Path | None, glb: Path | None, opened: bool, as_json: bool,
 ) -> None:  # fmt: skip
     """A page that shows the robot in three dimensions: its parts, its modes, a motion."""
-    from supple.api import Robot
-
     files = _places(output, {".png": png, ".gif": gif, ".mp4": mp4, ".glb": glb}, opened)
     _check_film(gif or mp4, mode, motion)
     most = max(count, mode or 0)
@@ -70,27 +68,37 @@ def show(
         "count": most, "free": free, "motion": motion, "duration": duration, "every": every, "loads": loads,
         "assembly": assembly, "map": map_file, "live": live and (output is not None or opened),
     }  # fmt: skip
-    with bar(f"{robot} {motion or ''}") as report:
-        scene = Robot(robot, settings).keeping(keep).show(at, **asked, progress=report)
+    scene = _scene(robot, settings, keep, at, asked)
     other = None
     if beside is not None or changes:
-        with bar(f"{beside or robot} {motion or ''}") as report:
-            second = Robot(beside or robot, {**(settings if beside is None else {}), **changes}).keeping(keep)
-            other = second.show(at, **asked, progress=report)
+        other = _scene(beside or robot, {**(settings if beside is None else {}), **changes}, keep, at, asked)
     if mode is not None and scene.modes is None:
         raise SuppleError(scene.notices[-1])
+    names = _called(robot, settings), _called(beside or robot, changes)
     for file in files:
-        with bar(file.name) as report:
-            if other is not None and file is files[0] and file.suffix.lower() in _PAGES:
-                scene.save_beside(other, file, (_called(robot, settings), _called(beside or robot, changes)), mode)
-            else:
-                scene.save(file, mode, report)
+        _write(file, scene, other, names, mode)
     remark(dict.fromkeys([*scene.notices, *(() if other is None else other.notices)]))
     _tell(scene, files, as_json)
     if opened:
         import webbrowser
 
         webbrowser.open(files[0].resolve().as_uri())
+
+
+def _scene(robot: str, settings: dict[str, str], keep: tuple[str, ...], at: dict[str, str], asked: dict[str, Any]) -> Any:
+    """A robot as it looks."""
+    from supple.api import Robot
+
+    with bar(f"{robot} {asked['motion'] or ''}") as report:
+        return Robot(robot, settings).keeping(keep).show(at, **asked, progress=report)
+
+
+def _write(file: Path, scene: Any, other: Any, names: tuple[str, str], mode: int | None) -> None:
+    with bar(file.name) as report:
+        if other is not None and file.suffix.lower() in _PAGES:
+            scene.save_beside(other, file, names, mode)
+        else:
+            scene.save(file, mode, report)
 
 
 def _called(robot: str, settings: dict[str, str]) -> str:
