@@ -2,12 +2,16 @@
 
     inputs:   tau, tau.NAME (actuators); POINT, POINT.fx ... POINT.mz (force and moment at a named point, base axes)
     outputs:  q, q.NAME (actuated joints); POINT, POINT.x ... POINT.rz (displacement and rotation of a named point)
+              strain(LINK), strain(LINK).x .y .z (a beam's strain at its root: along it, and of the outermost fibres that
+              bending in its x-y and x-z planes stretches); force(LINK), force(LINK).n .t .my .mz (what is in that section)
 
-A name alone stands for all that belongs to it; of planar robots that is what lies in their plane.
+body(POINT) in place of POINT means the point's own axes. A name alone stands for all that belongs to it; of planar robots
+that is what lies in their plane.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -17,7 +21,10 @@ import numpy as np
 from supple.errors import SuppleError
 from supple.model.algebra import Array
 from supple.model.model import Model
+from supple.robot.bodies.record import strain_gradient
 
+_OWN = re.compile(r"^body\((.+?)\)((?:\.\w+)?)$")
+_GAUGE = re.compile(r"^(strain|force)\((.+?)\)(?:\.(\w+))?$")
 PUSHED = ("fx", "fy", "fz", "mx", "my", "mz")
 MOVED = ("x", "y", "z", "rx", "ry", "rz")
 
@@ -92,6 +99,8 @@ def _ports(
     for name in asked:
         if name.partition(".")[0] == word:
             found |= _joints(model, name, word, units)
+        elif what == "output" and (gauge := _GAUGE.match(name)):
+            found |= _gauges(model, q, *gauge.groups())
         else:
             found |= _components(model, q, name, parts, units, what)
     if not found:
@@ -113,11 +122,43 @@ def _joints(model: Model, name: str, word: str, units: Mapping[str, str]) -> dic
 def _components(
     model: Model, q: Array, name: str, parts: tuple[str, ...], units: Mapping[str, str], what: str
 ) -> dict[str, tuple[str, Array]]:
-    whole = name in model.mechanism.points or "." not in name
-    point, part = (name, "") if whole else tuple(name.rsplit(".", 1))
+    own = _OWN.match(name)
+    plain = f"{own[1]}{own[2]}" if own else name
+    whole = plain in model.mechanism.points or "." not in plain
+    point, part = (plain, "") if whole else tuple(plain.rsplit(".", 1))
     rows = point_rows(model, q, point)
     if part and part not in parts:
         raise SuppleError(f"{what} {name!r}: a point has {', '.join(parts)}, not {part!r}")
-    chosen = [parts.index(part)] if part else in_plane(model)
-    _check_plane(model, point, chosen)
-    return {f"{point}.{parts[k]}": (units["m" if k < 3 else "rad"], rows[k]) for k in chosen}
+    if own:
+        R = model.call("points", q=q)["rotation"][_place(model, point)]
+        rows = np.vstack([R.T @ rows[:3], R.T @ rows[3:]])
+    chosen = [parts.index(part)] if part else list(range(6)) if own else in_plane(model)
+    if not own:
+        _check_plane(model, point, chosen)
+    shown = f"body({point})" if own else point
+    return {f"{shown}.{parts[k]}": (units["m" if k < 3 else "rad"], rows[k]) for k in chosen}
+
+
+def _gauges(model: Model, q: Array, word: str, link: str, part: str | None) -> dict[str, tuple[str, Array]]:
+    """Strain or forces in the section at the root of a link's beam."""
+    beams = {f.link: f for f in reversed(model.mechanism.frames) if f.body.fibres is not None}
+    if link not in beams:
+        raise SuppleError(f"{model.mechanism.name} has no link of beams {link!r}; it has: {', '.join(beams) or 'none'}")
+    frame = beams[link]
+    fibres = frame.body.fibres
+    assert fibres is not None
+    forces = np.zeros((4, model.nv))
+    forces[:, frame.ev] = fibres.forces[0].astype(float) @ strain_gradient(frame.body, q[frame.e])
+    if word == "force":
+        rows = dict(zip(("n", "t", "my", "mz"), zip(("N", "N m", "N m", "N m"), forces, strict=True), strict=True))
+    else:
+        if not fibres.form[0]:
+            raise SuppleError(f"strain of {link!r}: its section is given by properties; its outermost fibre is not known")
+        E, A, Iy, Iz = (float(x) for x in (fibres.E, fibres.area, fibres.Iy, fibres.Iz))
+        sizes = [float(x) / 2 for x in fibres.form[1]]
+        y, z = (sizes[0], sizes[0]) if fibres.form[0] in ("circle", "tube") else (sizes[0], sizes[1])
+        strains = (forces[0] / (E * A), forces[3] * y / (E * Iz), forces[2] * z / (E * Iy))
+        rows = {axis: ("1", row) for axis, row in zip("xyz", strains, strict=True)}
+    if part and part not in rows:
+        raise SuppleError(f"output '{word}({link}).{part}': {word} has {', '.join(rows)}")
+    return {f"{word}({link}).{key}": row for key, row in rows.items() if not part or key == part}

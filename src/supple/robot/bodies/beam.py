@@ -98,7 +98,7 @@ def _fibres(spec: BeamSpec, e: Element) -> Fibres:
             for row, own in enumerate((0, 3, 4, 5)):
                 for k, a in coordinates_of(index, dofs).items():
                     forces[2 * index + end, row, a] = sign * e.K[6 * end + own, k]
-    return Fibres(forces, places, s.area, s.Iy, s.Iz, s.J, s.form, spec.limit)
+    return Fibres(forces, places, spec.E, s.area, s.Iy, s.Iz, s.J, s.form, spec.limit)
 
 
 def rigid_beam(spec: BeamSpec) -> Body:

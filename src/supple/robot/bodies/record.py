@@ -150,6 +150,7 @@ class Fibres:
 
     forces: Array
     places: Array  # distances of the sections from the beam's root
+    E: Any
     area: Any
     Iy: Any
     Iz: Any

@@ -1,0 +1,62 @@
+"""Sensors of linear models beyond displacements: strain and forces in a beam's root, a point's own axes."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import supple
+from supple.errors import SuppleError
+
+E, L, B, H = 200e9, 0.5, 0.02, 0.03
+BEAM = f"""
+space: spatial
+gravity: [0, 0, 0]
+materials: {{steel: {{E: {E}, nu: 0.25, rho: 7800}}}}
+sections: {{bar: {{rectangle: {{y: {B}, z: {H}}}}}}}
+bodies: {{rod: {{beam: {{length: {L}, section: bar, material: steel, elements: 3, theory: euler_bernoulli}}}}}}
+links: {{rod: {{parent: base, rotate: {{z: 90 deg}}, body: rod}}}}
+points: {{tip: {{link: rod, on: end}}}}
+"""
+
+
+@pytest.fixture(scope="module")
+def rod(tmp_path_factory: pytest.TempPathFactory) -> supple.Robot:
+    path = tmp_path_factory.mktemp("rod") / "rod.yaml"
+    path.write_text(BEAM, encoding="utf-8")
+    return supple.Robot(path)
+
+
+def test_strain_at_the_root_by_hand(rod: supple.Robot) -> None:
+    """The beam lies along base y: a force along base x bends it in its own x-y plane (towards -y)."""
+    found = rod.frf("tip.fx,tip.fy,tip.fz", "strain(rod),force(rod)", band=(0.0, 1.0), points=2, quantity="displacement")
+    rest = {o: dict(zip(found.inputs, row.real, strict=True)) for o, row in zip(found.outputs, found.values[0], strict=True)}
+    assert rest["strain(rod).x"] == pytest.approx({"tip.fx": 0, "tip.fy": 1 / (E * B * H), "tip.fz": 0}, abs=1e-20)
+    assert abs(rest["strain(rod).y"]["tip.fx"]) == pytest.approx(L * (B / 2) / (E * H * B**3 / 12), rel=1e-9)
+    assert abs(rest["strain(rod).z"]["tip.fz"]) == pytest.approx(L * (H / 2) / (E * B * H**3 / 12), rel=1e-9)
+    assert rest["force(rod).n"]["tip.fy"] == pytest.approx(1.0, rel=1e-9)
+    assert rest["force(rod).mz"]["tip.fx"] == pytest.approx(-L, rel=1e-9)
+    assert rest["force(rod).my"]["tip.fz"] == pytest.approx(-L, rel=1e-9)
+
+
+def test_own_axes_of_a_point(rod: supple.Robot) -> None:
+    base, own = (rod.linear("tip.fx,tip.fy", out) for out in ("tip", "body(tip)"))
+    R = np.array([[0.0, -1, 0], [1, 0, 0], [0, 0, 1]])  # the rod's axes in the base
+    assert own.C[:3] == pytest.approx(R.T @ base.C[:3], abs=1e-12) and own.C[3:] == pytest.approx(
+        R.T @ base.C[3:], abs=1e-12
+    )
+    pushed = rod.frf("body(tip).fx", "body(tip).x", band=(0.0, 1.0), points=2, quantity="displacement")
+    assert pushed.values[0, 0, 0].real == pytest.approx(L / (E * B * H), rel=1e-9)
+
+
+def test_words_for_sensors_that_are_not_there(rod: supple.Robot) -> None:
+    for name, words in (("strain(arm)", "it has: rod"), ("strain(rod).q", "strain has x, y, z"), ("body(hand)", "no point")):
+        with pytest.raises(SuppleError, match=words):
+            rod.frf("tip.fx", name)
+
+
+def test_coordinates_that_home_names_stand_as_at_home() -> None:
+    """As in maps: x of a Delta moves it at the height of home."""
+    robot = supple.Robot("delta", {"gravity": 0})
+    pose = robot.modes({"x": 0.1}, count=1).pose
+    assert [pose[k] for k in "xyz"] == pytest.approx([0.1, 0.0, -0.6], abs=1e-9)
