@@ -473,6 +473,7 @@ class Robot(Machine):
         against: str | Path | None = None,
         also: str | Sequence[str] = (),
         accept: bool = False,
+        keep: str | Sequence[str] | None = None,
         progress: Callable[[float], None] | None = None,
     ) -> SimulationShown:
         """A motion over time; it ends early, and says why, where the motion cannot go on.
@@ -493,6 +494,7 @@ class Robot(Machine):
         measured meanwhile, with which the result is compared (`summary["against"]`) and drawn; also: signals on demand,
         loop_force, joint_force, beam_stress.
         accept: a run that lost its accuracy, or whose bodies bend far beyond their theory, is `complete` all the same.
+        keep: names of the signals that are wanted, as in 'tau,point_deformation' (None: all).
         progress: is told the share done.
 
         >>> run = supple.Robot("dualemps").simulate("square", duration="0.1 s", every="10 ms")
@@ -508,7 +510,7 @@ class Robot(Machine):
             self, motion, duration=duration, method=method, step=step, tol=tol, rho=rho, cutoff=cutoff, every=every,
             controller=controller, shaper=shaper, start=start, rigid=rigid, formulation=formulation, loops=loops,
             structural=structural, vary=vary, threads=threads, output=output, resume=resume, filter=filter, against=against,
-            also=also, accept=accept, progress=progress,
+            also=also, accept=accept, keep=keep, progress=progress,
         )  # fmt: skip
         return shown(made, SimulationShown)
 

@@ -20,7 +20,7 @@ from supple.motion.written_shapers import shaped_by
 from supple.results import Simulation
 from supple.robot.written import Written, seconds
 from supple.simulation.integrate import integrate
-from supple.simulation.signals import check_also
+from supple.simulation.signals import checked_keep, demanded
 from supple.simulation.simulator import Simulator, simulator
 from supple.simulation.starts import listed_values
 from supple.storage import columns, save
@@ -53,6 +53,7 @@ def simulate(
     against: str | Path | None = None,
     also: str | Sequence[str] = (),
     accept: bool = False,
+    keep: str | Sequence[str] | None = None,
     progress: Callable[[float], None] | None = None,
 ) -> Simulation:
     """A motion of a robot over time; it ends early, and says why, where the motion cannot go on.
@@ -60,6 +61,7 @@ def simulate(
     Options as of `api.Robot.simulate`."""
     if against is not None:
         rows_of(Path(against), str(against))  # what cannot be read is told before the work
+    wanted = checked_keep(keep)
     if tol is not None and not tol > 0:
         raise SuppleError(f"tol {tol:g}: must be above zero")
     chosen = Settings(
@@ -77,19 +79,19 @@ def simulate(
         robot, read, formulation=formulation, rigid=rigid, duration=end, start=start,
         vary={name: listed_values(name, x) for name, x in (vary or {}).items()}, loops=loops, structural=structural,
     )  # fmt: skip
-    made = replace(made, also=check_also(also))
+    made = replace(made, also=demanded(also, wanted))
     if output is None and resume:
         raise SuppleError("resume needs an output file, beside which the checkpoints are")
     if output is not None:
-        result = _kept(made, chosen, threads, Path(output), resume, accept, progress)
+        result = _kept(made, chosen, threads, Path(output), resume, accept, wanted, progress)
     else:
-        result = integrate(made, chosen, threads=threads, progress=progress, accept=accept)
+        result = integrate(made, chosen, threads=threads, progress=progress, accept=accept, keep=wanted)
     return result if against is None else beside(result, read_measured(Path(against), columns(result)))
 
 
 def _kept(
     made: Simulator, chosen: Settings, threads: int | None, output: Path, resume: bool,
-    accept: bool, progress: Callable[[float], None] | None,
+    accept: bool, keep: Sequence[str] | None, progress: Callable[[float], None] | None,
 ) -> Simulation:  # fmt: skip
     """The simulation, saved whatever happens, with checkpoints beside its result."""
     checkpoints = Checkpoints(output, _fingerprint(made, chosen))
@@ -98,7 +100,7 @@ def _kept(
     if not resume:
         checkpoints.remove()  # of an earlier run, which this one is not to be mixed with
     result = integrate(
-        made, chosen, threads=threads, progress=progress, keeper=checkpoints, resume=resume, accept=accept
+        made, chosen, threads=threads, progress=progress, keeper=checkpoints, resume=resume, accept=accept, keep=keep
     )  # fmt: skip
     try:
         save(result, output)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from contextlib import suppress
 from typing import Any
 
@@ -18,27 +19,34 @@ _BLOCK = 4096  # samples at once
 _STEEP = 1e6  # of how passive joints follow: beyond it a pose is as good as singular
 
 
-def seen(model: Model, q: Array, v: Array, a: Array) -> dict[str, Array]:
-    """All signals of a motion that follow from its coordinates, by name."""
+def seen(model: Model, q: Array, v: Array, a: Array, wanted: Collection[str] | None = None) -> dict[str, Array]:
+    """Signals of a motion that follow from its coordinates, by name: all, or those of coordinates and energies, which judge
+    a motion, and what is `wanted` of points and attachments."""
+
+    def asked(begin: str) -> bool:
+        return wanted is None or any(name.startswith(begin) for name in wanted)
+
     found = {"position": coordinate_values(model, q), "velocity": v, "acceleration": a}
     energy = energies(model, q, v)
     found |= {f"energy_{k}": energy[k] for k in ("kinetic", "elastic", "gravity")} | {"power_lost": energy["dissipation"]}
     found["closure"] = closure_error(model, q)
     mechanism = model.mechanism
     elastic = any(c.kind == "elastic" for c in mechanism.coordinates)
-    still = undeformed(model, q) if elastic and (mechanism.points or mechanism.closures) else None
-    if mechanism.points:
+    compared = (mechanism.points and asked("point_deformation")) or (mechanism.closures and asked("attachment_deformation"))
+    still = undeformed(model, q) if elastic and compared else None
+    if mechanism.points and asked("point_"):
         moved = points(model, q, v, a)
         found |= {f"point_{k}": moved[k] for k in ("position", "velocity", "acceleration", "spin")}
         found["point_orientation"] = turning_vectors(moved["rotation"])
         found["point_acceleration_own"] = np.einsum("...ji,...j->...i", moved["rotation"], moved["acceleration"])
-        if still is not None:
+        if still is not None and asked("point_deformation"):
             found["point_deformation"] = moved["position"] - points(model, still, 0 * v, 0 * a)["position"]
     finite = not registry.formulation(model.formulation).linear_places
-    if still is not None and mechanism.closures and finite:
+    if elastic and mechanism.closures and finite and asked("attachment_"):
         places = positions_of(model, q)
         found["attachment_position"] = places
-        found["attachment_deformation"] = places - positions_of(model, still)
+        if still is not None:
+            found["attachment_deformation"] = places - positions_of(model, still)
     return found
 
 
@@ -118,7 +126,7 @@ def moved_by(model: Model, q: Array, given: list[int]) -> Array:
 
 
 def _least(A: Array, b: Array) -> Array:
-    """x (samples, n, k) of least length with A x nearest to b; by elimination where every A is square and far from singular."""
+    """x (samples, n, k) of least length with A x nearest to b; eliminated where every A is square and far from singular."""
     if A.shape[1] == A.shape[2] and len(A):
         with suppress(np.linalg.LinAlgError):
             x: Any = np.linalg.solve(A, b)

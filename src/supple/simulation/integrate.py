@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import time as clock
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, replace
 from importlib.metadata import PackageNotFoundError, version
@@ -19,7 +19,7 @@ from supple.errors import SuppleError
 from supple.results import DOUBTFUL, Simulation
 from supple.simulation.groups import Group, Keeper, group_at_start, groups_of, switch, why_stopped
 from supple.simulation.performance import performance
-from supple.simulation.signals import observed, signals_of
+from supple.simulation.signals import checked_keep, observed, only, signals_of
 from supple.simulation.simulator import Simulator
 from supple.simulation.ways import check_method
 from supple.simulation.worth import balance_of, cut_off, doubts, limits_left, warnings_of
@@ -38,12 +38,14 @@ def integrate(
     keeper: Keeper | None = None,
     resume: bool = False,
     accept: bool = False,
+    keep: str | Collection[str] | None = None,
 ) -> Simulation:
     """The Simulation of a robot and motion; it ends early, and says why, where the motion cannot go on.
 
     `progress` is told the share done; `keeper` keeps checkpoints, from which `resume` goes on. One that is not to be trusted
-    says so in its outcome, unless `accept`.
+    says so in its outcome, unless `accept`. `keep`: names of the signals that are wanted (None: all).
     """
+    wanted = checked_keep(keep)
     chosen = checked(simulator.scaled(settings or Settings()), simulator.duration)
     if chosen.method == "quasi_static":
         simulator = replace(simulator, way=None, compiled={})  # without inertia loops are closed, whatever keeps them so
@@ -60,7 +62,7 @@ def integrate(
         if b.outcome == "done" and b.state.t > b.samples[-1][-1, 0, 0] + 1e-9:
             b.samples.append(b.state.row()[None])  # the end, where no sample fell on it
     wall = clock.perf_counter() - ready + max(b.earlier for b in groups)
-    return _simulation(simulator, chosen, groups, wall, ready - begun, accept)
+    return _simulation(simulator, chosen, groups, (wall, ready - begun), accept, wanted)
 
 
 def checked(settings: Settings, duration: float) -> Settings:
@@ -177,14 +179,16 @@ def _outcome(simulator: Simulator, groups: list[Group], reached: float) -> str:
 
 
 def _simulation(
-    simulator: Simulator, settings: Settings, groups: list[Group], wall: float, preparing: float, accept: bool
-) -> Simulation:
+    simulator: Simulator, settings: Settings, groups: list[Group], spent: tuple[float, float], accept: bool,
+    keep: tuple[str, ...] | None,
+) -> Simulation:  # fmt: skip
     reached = min(b.state.t for b in groups)
     outcome = _outcome(simulator, groups, reached)
     begun = clock.perf_counter()
     with np.errstate(over="ignore", invalid="ignore"):  # of a run that ended in numbers too large, which is said
         time, parts = observed(simulator, groups)
-        signals, axes = signals_of(simulator, time, parts)
+        signals, axes = signals_of(simulator, time, parts, keep)
+    wall, preparing = spent
     balance, lost = balance_of(settings, groups, signals), cut_off(settings, groups)
     doubt = doubts(simulator, groups, parts, signals, balance)
     if outcome == "complete" and doubt and not accept:
@@ -218,6 +222,7 @@ def _simulation(
             *warnings_of(settings, balance["energy_balance_error"], lost),
         ],
     }
+    signals, axes = only(keep, signals, axes)
     made = {**simulator.provenance, "supple": _version(), "options": json.dumps(asdict(settings), sort_keys=True)}
     kinds = tuple(c.kind for c in simulator.model.mechanism.coordinates)
     name = simulator.model.mechanism.name

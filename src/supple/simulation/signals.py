@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 import numpy as np
 
@@ -45,8 +45,42 @@ def observed(simulator: Simulator, groups: list[Group]) -> tuple[Array, dict[str
     return time, {k: np.stack(x, axis=1) for k, x in parts.items()}
 
 
+SIGNALS = (
+    "position", "velocity", "acceleration", "tau", "spring_force", "point_position", "point_velocity", "point_acceleration",
+    "point_acceleration_own", "point_orientation", "point_spin", "point_deformation", "attachment_position",
+    "attachment_deformation", "energy_kinetic", "energy_elastic", "energy_gravity", "power_lost", "closure",
+)  # fmt: skip
+
+
+def checked_keep(keep: str | Collection[str] | None) -> tuple[str, ...] | None:
+    """Names of signals to keep, if there are such; None: all."""
+    if keep is None:
+        return None
+    names = tuple(x.strip() for x in (keep.split(",") if isinstance(keep, str) else keep) if x.strip())
+    for name in names:
+        if name not in SIGNALS and name not in ALSO:
+            raise SuppleError(f"keep: there is no signal {name!r}; choose of {', '.join([*SIGNALS, *ALSO])}")
+    if not names:
+        raise SuppleError(f"keep: name some signals, of {', '.join(SIGNALS)}")
+    return names
+
+
+def only(
+    keep: tuple[str, ...] | None, signals: dict[str, Signal], axes: dict[str, tuple[str, ...]]
+) -> tuple[dict[str, Signal], dict[str, tuple[str, ...]]]:
+    """The signals that are kept, and their axes."""
+    if keep is None:
+        return signals, axes
+    absent = [name for name in keep if name not in signals]
+    if absent:
+        raise SuppleError(f"keep: this motion has no signal {absent[0]!r}; it has: {', '.join(signals)}")
+    kept = {name: signals[name] for name in signals if name in keep}
+    used = {dim for signal in kept.values() for dim in signal.dims}
+    return kept, {name: entries for name, entries in axes.items() if name in used or name == "coordinate"}
+
+
 def signals_of(
-    simulator: Simulator, time: Array, parts: dict[str, Array]
+    simulator: Simulator, time: Array, parts: dict[str, Array], wanted: Collection[str] | None = None
 ) -> tuple[dict[str, Signal], dict[str, tuple[str, ...]]]:
     """Named signals of all runs, the axis `run` left out where there is only one."""
     model, many = simulator.model, len(simulator.runs) > 1
@@ -58,7 +92,8 @@ def signals_of(
         axes["run"] = tuple(str(k + 1) for k in range(len(simulator.runs)))
     found: dict[str, list[Array]] = {}
     for k, run in enumerate(simulator.runs):
-        for key, x in observe.seen(run.model, *(parts[p][:, k] for p in ("q", "v", "a"))).items():
+        q, v, a = (parts[p][:, k] for p in ("q", "v", "a"))
+        for key, x in observe.seen(run.model, q, v, a, wanted).items():
             found.setdefault(key, []).append(x)
     places = _springs(simulator, parts, found)
     found["tau"] = [parts["tau"][:, k] for k in range(len(simulator.runs))]
@@ -112,6 +147,11 @@ def check_also(given: str | Sequence[str]) -> tuple[str, ...]:
         if name not in ALSO:
             raise SuppleError(f"also {name!r}: must be among {', '.join(ALSO)}")
     return tuple(dict.fromkeys(names))
+
+
+def demanded(also: str | Sequence[str], keep: Sequence[str] | None) -> tuple[str, ...]:
+    """Signals on demand: those that are asked for beside all others, or among those that are kept."""
+    return tuple(dict.fromkeys([*check_also(also), *(name for name in keep or () if name in ALSO)]))
 
 
 def _inner(

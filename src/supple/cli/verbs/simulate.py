@@ -62,6 +62,7 @@ from supple.errors import SuppleError
 @click.option("--also", default="", metavar="NAMES",
               help="Signals on demand: loop_force, joint_force (forces and moments), beam_stress.")  # fmt: skip
 @accept_option
+@click.option("--keep", metavar="NAMES", help="Evaluate and write these signals only, as in tau,point_deformation.")
 @output_option
 @plot_option
 @click.option("--resume", is_flag=True, help="Go on where an interrupted or killed run of the same command stopped.")
@@ -72,7 +73,8 @@ def simulate(
     formulation: str, loops: str | None,
     structural: str,
     settings: dict[str, str], vary: dict[str, str], threads: int | None, filter: float | None,
-    against: Path | None, also: str, accept: bool, output: Path | None, plot: Path | None, resume: bool, as_json: bool,
+    against: Path | None, also: str, accept: bool, keep: str | None,
+    output: Path | None, plot: Path | None, resume: bool, as_json: bool,
 ) -> None:  # fmt: skip
     """Simulate a motion of a robot over time."""
     from supple.api import Robot
@@ -85,6 +87,6 @@ def simulate(
             motion, duration=duration, method=method, step=step, tol=tol, rho=rho, cutoff=cutoff, every=every,
             controller=controller, shaper=shaper, start=start, rigid=rigid, formulation=formulation, loops=loops,
             structural=structural, vary=vary, threads=threads, filter=filter, against=against, also=also,
-            accept=accept, output=output, resume=resume, progress=report,
+            accept=accept, keep=keep, output=output, resume=resume, progress=report,
         )  # fmt: skip
     show(result, output, plot, as_json)
