@@ -145,3 +145,21 @@ def test_what_cannot_be_fitted_is_said_in_a_line(free: str, text: str, said: str
     (tmp_path / "t.yaml").write_text("poses: {a: {frequencies: [20 Hz]}}\n" + text)
     found = CliRunner().invoke(main, ["identify", str(COMB), str(tmp_path / "t.yaml"), "--free", free])
     assert found.exit_code == 2 and said in found.stderr and "Traceback" not in found.stderr
+
+
+def test_profile_report_and_provenance_from_the_command_line(tmp_path: Path) -> None:
+    """One parameter, frequencies as its square root: chi^2 rises by n^2 at n deviations; the page and the file say why."""
+    hz = ", ".join(f"{f:.8g}" for f in Robot("cantilever").modes(count=3).frequencies_hz)
+    (tmp_path / "t.yaml").write_text(f"poses: {{a: {{frequencies: [{hz}], frequency_deviation: 0.001}}}}")
+    out, page, picture = tmp_path / "fitted.yaml", tmp_path / "fit.html", tmp_path / "fit.png"
+    more = ["--profile", "E", "--robust", "-o", str(out), "--summary", str(page), "--plot", str(picture)]
+    found = run("cantilever", str(tmp_path / "t.yaml"), "--free", "E", "--set", "E=150 GPa", *more)
+    rows = np.array(found["profiles"]["E"])
+    steps = (rows[:, 0] / found["parameters"]["E"]["value"] - 1) / (
+        found["parameters"]["E"]["deviation"] / found["parameters"]["E"]["value"]
+    )
+    np.testing.assert_allclose(steps, np.arange(-3, 4), atol=0.05)
+    np.testing.assert_allclose(rows[:, 1] - rows[3, 1], steps**2, rtol=0.02, atol=0.02)
+    text = out.read_text()
+    assert "fitted to t.yaml by supple identify" in text and "fitted, +-" in text
+    assert page.stat().st_size > 5000 and "<script" not in page.read_text() and picture.stat().st_size > 5000
