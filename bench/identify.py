@@ -136,7 +136,7 @@ def whole_fits(name: str, file: str, entries: list[str], draws: range, off: floa
         spent.append((sum(m.model.evaluations for _, m in fitted) - before) / len(fitted))
         predicted = one_thread(models[judge].modes)(free.values(found.x), False).frequencies_hz
         judged.append(np.abs(predicted / real - 1)[seen].max())
-        if len(errors) % 10 == 0 or draw == draws[-1]:
+        if len(errors) % 5 == 0 or draw == draws[-1]:
             share = 100 * np.mean(inside, axis=0)
             print(
                 f"{robot.name}: {len(errors)} whole fits from up to {100 * off:.0f} % off, {np.mean(spent):.1f} evaluations "

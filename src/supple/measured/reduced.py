@@ -2,8 +2,9 @@
 
     (s^2 M + s D + K + j H) y = B^T u,   displacements at sensors = C y
 
-T holds mass-normalised modes and static responses to the inputs, so M = 1 and K = diag(squares) there. Motions satisfy
-A v = 0 (loops and held actuators); where A moves with a parameter, the forces of the constraints enter the derivatives."""
+T holds mass-normalised modes, and for those left out responses to slow forces at the inputs, so M = 1 and K = diag(squares)
+there. Motions satisfy A v = 0 (loops and held actuators); where A moves with a parameter, the forces of the constraints
+enter the derivatives."""
 
 from __future__ import annotations
 
@@ -26,6 +27,7 @@ from supple.model.posture import posture
 
 ABOVE = 3.0  # times the highest frequency asked for: modes up to there are kept
 _LEAST = 12
+_MOMENTS = 4  # of the modes left out: what they give way to slow forces, in powers of the squared frequency
 
 
 @dataclass(frozen=True)
@@ -128,11 +130,10 @@ class PoseModel:
         forces = rows_of(model, rest.q, self.inputs, Z @ V[:, kept:]) if self.inputs else np.zeros((0, len(squares) - kept))
         if not forces.size:
             return modes, squares[:kept], kept
-        static = V[:, kept:] @ (forces / squares[kept:]).T  # what the modes left out give way
-        own, turn = _independent(static.T @ M @ static)
-        static = static @ own
-        high, turn = eigh(static.T @ K @ static, static.T @ M @ static)
-        return np.hstack([modes, Z @ (static @ turn)]), np.concatenate([squares[:kept], high]), kept
+        far = np.vstack([forces / squares[kept:] ** k for k in range(1, _MOMENTS + 1)])  # of high modes, slowly pushed
+        Q = _orthonormal(far.T)
+        high, turn = eigh((Q.T * squares[kept:]) @ Q)
+        return np.hstack([modes, Z @ (V[:, kept:] @ (Q @ turn))]), np.concatenate([squares[:kept], high]), kept
 
     def _with_gradient(
         self, model: ParametricModel, rest: Equilibrium, made: Reduced, whole: _Whole, A: Array, along: Array
@@ -217,8 +218,9 @@ def _symmetric(S: Array) -> Array:
     return made
 
 
-def _independent(gram: Array) -> tuple[Array, Array]:
-    """Columns that make vectors of a Gram matrix independent and of unit size, without those that are rounding."""
-    sizes, axes = np.linalg.eigh(0.5 * (gram + gram.T))
-    kept = sizes > 1e-10 * sizes.max()
-    return axes[:, kept] / np.sqrt(sizes[kept]), sizes
+def _orthonormal(columns: Array) -> Array:
+    """Orthonormal columns that span these, each taken as of unit size, without those that are rounding."""
+    sizes = np.linalg.norm(columns, axis=0)
+    U, singular, _ = np.linalg.svd(columns[:, sizes > 0] / sizes[sizes > 0], full_matrices=False)
+    made: Array = U[:, singular > 1e-8 * singular.max(initial=0.0)]
+    return made
