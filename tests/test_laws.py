@@ -24,7 +24,8 @@ from supple.robot.description import ClosureType
 
 GALLERY = (
     "3prr", "3rrr", "bricard", "cantilever", "delta", "dualemps", "five_bar", "five_bar_bob", "five_bar_elastic",
-    "gough_stewart", "gough_stewart_flexible", "gough_stewart_plate", "hexa", "pacdrive", "serial_arm", "surgiscope", "triglide",
+    "gough_stewart", "gough_stewart_flexible", "gough_stewart_plate", "hexa", "pacdrive", "serial_arm", "surgiscope",
+    "triglide",
 )  # fmt: skip
 CLOSING = get_args(ClosureType)
 PLANAR_CLOSING = ("fixed", "revolute", "prismatic", "point_on_line")

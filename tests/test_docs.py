@@ -1,0 +1,88 @@
+"""The documentation: code blocks run as printed, commands that parse, a site without broken links."""
+
+from __future__ import annotations
+
+import importlib.util
+import sys
+from pathlib import Path
+
+import click
+import pytest
+from docs_blocks import ROOT, blocks, commands, pages, run, words
+
+from supple.backends.compiler import find_compiler
+from supple.cli.main import main
+
+RUN = [p for p in pages() if p.parent.name in ("tutorials", "how_to")]
+needs_compiler = pytest.mark.skipif(find_compiler() is None, reason="no C compiler")
+
+
+@needs_compiler
+@pytest.mark.parametrize("page", RUN, ids=lambda p: p.stem)
+def test_blocks_run_as_printed(page: Path, tmp_path: Path) -> None:
+    """Shell and Python blocks in their order, in one folder; those marked by hand are run by bench/docs.py."""
+    names: dict[str, object] = {}
+    for block in blocks(page):
+        if not block.by_hand:
+            run(block, tmp_path, names)
+
+
+def test_the_readme_prints_what_its_python_prints(capsys: pytest.CaptureFixture[str]) -> None:
+    python, printed = (b for b in blocks(ROOT / "README.md") if b.text.startswith(("import supple", "mode 1:")))
+    exec(compile(python.text, "README.md", "exec"), {})
+    assert capsys.readouterr().out.strip() == printed.text.strip()
+
+
+@pytest.mark.parametrize("page", [p for p in pages() if commands(p)], ids=lambda p: p.stem)
+def test_commands_are_as_the_command_line_takes_them(page: Path) -> None:
+    """Every command that is printed parses: its verb, its options and how many arguments it has."""
+    for line, command in commands(page):
+        verb, *rest = words(command)
+        if any(w in ("ROBOT", "NAME", "...", "[-o", "VERB") or w.startswith("[") for w in rest):
+            continue  # shows what may be written
+        found = main.get_command(click.Context(main), verb)
+        assert found is not None, f"{page.name}:{line}: there is no verb {verb!r}"
+        if "--help" in rest:
+            continue
+        try:
+            found.make_context(verb, list(rest), resilient_parsing=False)
+        except click.ClickException as problem:
+            raise AssertionError(f"{page.name}:{line}: {command}: {problem.format_message()}") from problem
+
+
+def test_blocks_by_hand_are_listed() -> None:
+    """bench/README.md says how many blocks of each page are run by hand, so that none is forgotten."""
+    counted = {p.stem: n for p in pages() if (n := sum(b.by_hand for b in blocks(p)))}
+    listed = (ROOT / "bench" / "README.md").read_text(encoding="utf-8")
+    for stem, count in counted.items():
+        assert f"{stem} {count}" in listed, f"bench/README.md: blocks by hand: {stem} {count}"
+
+
+def test_every_page_is_on_the_site() -> None:
+    contents = (ROOT / "docs" / "index.md").read_text(encoding="utf-8")
+    for page in pages()[1:]:
+        name = page.relative_to(ROOT / "docs").with_suffix("").as_posix()
+        assert name in ("README", "index") or f"\n{name}\n" in contents, f"{name} is in no toctree of docs/index.md"
+
+
+def test_the_site_builds_without_warnings_and_broken_links(tmp_path: Path) -> None:
+    for package in ("sphinx", "myst_parser", "furo"):
+        pytest.importorskip(package, reason="the site needs the extra docs")
+    from sphinx.application import Sphinx
+
+    spec = importlib.util.spec_from_file_location("site_of_supple", ROOT / "docs" / "site.py")
+    assert spec is not None and spec.loader is not None
+    site = importlib.util.module_from_spec(spec)
+    sys.modules["site_of_supple"] = site
+    spec.loader.exec_module(site)
+    source = site.prepare(tmp_path / "site_source")
+    out = tmp_path / "site"
+    app = Sphinx(str(source), str(source), str(out), str(tmp_path / "trees"), "html", warningiserror=True, status=None)
+    app.build()
+    assert app.statuscode == 0
+    assert list(site.broken_links(out)) == []
+    assert "supple identify" in (out / "reference" / "verbs.html").read_text(encoding="utf-8")
+    (out / "extra.html").write_text(
+        '<a href="nowhere.html">x</a><a href="index.html#nothing">y</a><img src="https://x.y/z">'
+    )
+    assert len(list(site.broken_links(out))) == 3
