@@ -1,10 +1,11 @@
 """Pages of all gallery robots in a real browser: size, console, network, modes, motion, drawn places, frames a second; and
 what their own code says there: frequencies after actuators were moved, and how long a blow of a hammer takes.
 
-    PYTHONPATH=tests python bench/pages.py [ROBOT ...]
+    PYTHONPATH=tests python bench/pages.py [--still] [ROBOT ...]
 
 Needs chromium, and the ziglang wheel for the last three columns. Drawn places are compared with numpy's (m), frequencies
-with those of `supple modes` (relative); frames a second are those of the software renderer at its best; seconds of
+with those of `supple modes` (relative); frames a second are those of the software renderer at its best (left out with
+--still, on a busy machine); seconds of
 computing for one second of a blow are those of the browser.
 """
 
@@ -21,12 +22,12 @@ import supple
 from supple.results.scene import Scene, section_moves, sections
 
 SPEED = """(() => { const gl = supple.renderer.gl, pixel = new Uint8Array(4), from = performance.now();
-for (let k = 0; k < 10; k++) {
+for (let k = 0; k < 4; k++) {
   supple.show?.advance(0.02);
   supple.draw();
   gl.readPixels(0, 0, 1, 1, gl.RGBA, gl.UNSIGNED_BYTE, pixel);
 }
-return 10000 / (performance.now() - from); })()"""
+return 4000 / (performance.now() - from); })()"""
 
 
 def modes_seen(page: Browser, scene: Scene) -> float:
@@ -75,7 +76,7 @@ def moved(page: Browser, robot: supple.Robot, scene: Scene) -> tuple[str, str]:
 
 
 def main() -> None:
-    names = sys.argv[1:] or supple.gallery()
+    names = [name for name in sys.argv[1:] if name != "--still"] or supple.gallery()
     columns = {"robot": 24, "MB": 6, "modes": 7, "samples": 9, "mode (m)": 11, "motion (m)": 11, "frames/s": 10}
     columns |= {"moved": 9, "blow": 8}
     print("".join(f"{k:24}" if k == "robot" else f"{k:>{w}}" for k, w in columns.items()) + "  problems")
@@ -86,7 +87,7 @@ def main() -> None:
             file = scene.save(Path(folder) / "robot.html")
             page.open(file)
             apart = [modes_seen(page, scene) if scene.modes else 0.0, motion_seen(page, scene)]
-            speed = page.ask(SPEED)
+            speed = float("nan") if "--still" in sys.argv else page.ask(SPEED)
             answered = moved(page, robot, scene)
             extra = [
                 *(n for n in scene.notices if "by itself" in n),

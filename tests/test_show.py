@@ -522,6 +522,23 @@ def test_gltf_of_a_motion_bends_as_the_robot_does(tmp_path: Path) -> None:
     assert len(loaded.geometry) == len(scene.meshes)
 
 
+def test_names_in_gltf_and_films_are_text(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Names come back from a glTF file as they were, through another reader; films are drawn with them."""
+    scene = supple.Robot("cantilever").show(count=1)
+    evil = replace(scene, robot=EVIL, meshes=tuple(replace(m, name=EVIL) for m in scene.meshes))
+    file = evil.save(tmp_path / "evil.glb", mode=1)
+    tree, _ = glb(file)
+    assert any(EVIL in node.get("name", "") for node in tree["nodes"])
+    monkeypatch.setattr(still, "_SECONDS", 0.2)
+    assert Image.open(still.write_film(evil, tmp_path / "evil.gif", 1, (160, 120))).n_frames == 4
+    loaded = pytest.importorskip("pygltflib", reason="no pygltflib here").GLTF2().load(str(file))
+    assert loaded.asset.version == "2.0" and len(loaded.meshes) == len(scene.meshes)
+    assert any(EVIL in (node.name or "") for node in loaded.nodes) and len(loaded.animations) == 1
+    for accessor in loaded.accessors:  # every number lies inside the one buffer
+        view = loaded.bufferViews[accessor.bufferView]
+        assert view.byteOffset + view.byteLength <= loaded.buffers[0].byteLength
+
+
 def test_films(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     scene = supple.Robot("cantilever").show(count=1)
     monkeypatch.setattr(still, "_SECONDS", 0.2)
