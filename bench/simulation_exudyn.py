@@ -4,9 +4,9 @@ Both have the same bodies, frequencies and friction, and sliders along the same 
 supple, and ANCF cables or geometrically exact beams that share nodes (the better model) in Exudyn. Two errors of
 every run, RMS over the motion of the difference of the tip's acceleration vector, relative to the RMS of that
 acceleration: that of time-stepping, against a fine run of the same model, and the whole one, against a converged mesh
-stepped finely, which is supple's with CONVERGED elements per blade and is compared with Exudyn's finest. Exudyn has
-no error control for constrained systems: its step is swept, supple's tolerance. supple's samples are EVERY apart,
-between its steps; Exudyn's are not closer than its steps, where nothing is interpolated. "Integration" is the
+stepped finely, which is supple's with CONVERGED elements per blade; Exudyn's fine runs are compared with it, too.
+Exudyn has no error control for constrained systems: its step is swept, supple's tolerance. supple's samples are EVERY
+apart, between its steps; Exudyn's are not closer than its steps, where nothing is interpolated. "Integration" is the
 stepping alone, "with the tip" also computes the accelerations of all samples and those of the tip, as Exudyn's sensor
 does while it integrates; "simulate" has all signals of `simulate()`.
 One thread, times of the processor, the contestants taking turns. Exits with 1 if supple's integration is not BAR times as
@@ -35,12 +35,12 @@ from supple.machine import Machine
 from supple.simulation.integrate import integrate
 from supple.simulation.simulator import Simulator, simulator
 
-BAR, EQUAL, ROUNDS = 50.0, 0.01, 3
+BAR, EQUAL, ROUNDS = 50.0, 0.01, 2
 EVERY, FINEST = 2e-3, 1e-3  # s between samples of the sweeps, and of the reference and the trapezoidal motion
 MESHES, CONVERGED = (1, 2), 4  # elements per blade
 TOLERANCES = (1e-3, 1e-2, 1e-1, 3e-1)
 BEAMS, FINEST_BEAMS = (0, 2), 8  # per long blade; 0: one cable
-STEPS = (1e-3, 2e-3, 2.5e-3, 4e-3, 5e-3, 6.25e-3)
+STEPS = (1e-3, 2e-3, 2.5e-3, 4e-3, 5e-3)
 FINE = Settings(method="gauss", tolerance=1e-9)
 FINE_STEP = 2.5e-4  # s, which divides all STEPS
 LOW_PASS = 100.0  # Hz
@@ -65,7 +65,7 @@ class Tip:
 
     def __init__(self, robot: Simulator) -> None:
         self.robot, self.stepper = robot, robot.stepper()
-        self.points = native(optimise(robot.model.function("points").function).function, lanes=8)
+        self.points = native(optimise(robot.model.equations.points).function, lanes=8)
 
     def __call__(self, settings: Settings) -> tuple[float, float, np.ndarray]:
         """Seconds of the integration, seconds with the tip, and its acceleration (x0, z0) at the samples after the start."""
@@ -112,16 +112,13 @@ def fine_run(robot: Simulator, tolerance: float = FINE.tolerance) -> np.ndarray:
     return np.asarray(integrate(robot, replace(FINE, every=EVERY, tolerance=tolerance))["point_acceleration"][1:, 0, ::2])
 
 
-def converged(peer: Any) -> np.ndarray:
-    """The tip's acceleration on a fine mesh; how far it is from a coarser tolerance and mesh, and from Exudyn's."""
+def converged() -> np.ndarray:
+    """The tip's acceleration on a fine mesh; how far it is from a looser tolerance and a coarser mesh."""
     robot = simulator(Machine.read("dualemps", {"elements": str(CONVERGED)}), "square")
     reference = fine_run(robot)
     coarser = fine_run(simulator(Machine.read("dualemps", {"elements": str(CONVERGED - 1)}), "square"))
     print(f"converged: from ten times the tolerance {relative(fine_run(robot, 1e-8) - reference, reference):.3%},", end=" ")
-    print(f"from {CONVERGED - 1} elements {relative(coarser - reference, reference):.2%},", end=" ")
-    rival = peer.Robot(robot.path, FINEST_BEAMS)
-    _, at, theirs = rival.run(2 * FINE_STEP, robot.duration, EVERY, peer.REFERENCE_TOLERANCE, rho=0.9)
-    print(f"from Exudyn's {FINEST_BEAMS} beams {relative(theirs[at > 0.5 * EVERY] - reference, reference):.2%}")
+    print(f"from {CONVERGED - 1} elements {relative(coarser - reference, reference):.2%}")
     return reference
 
 
@@ -157,7 +154,11 @@ class Theirs:
 
     def turn(self, reference: np.ndarray) -> None:
         for step, attempt in self.attempts.items():
-            taken, at, found = self.rival.run(step, self.end, max(step, EVERY))
+            try:
+                taken, at, found = self.rival.run(step, self.end, max(step, EVERY))
+            except RuntimeError:
+                attempt.notes = "it stops early"
+                continue
             attempt.took("with the tip", taken)
             attempt.stepping = relative(found - same_times(self.fine, FINE_STEP, at), self.fine)
             shared = (at > 0.5 * EVERY) & (np.abs(np.rint(at / EVERY) * EVERY - at) < 1e-9)
@@ -168,9 +169,13 @@ class Theirs:
 
 def contest(peer: Any) -> tuple[list[Attempt], list[Attempt]]:
     """All runs along the square, the contestants taking turns."""
-    reference = converged(peer)
+    reference = converged()
     ours = [Ours(elements) for elements in MESHES]
     others = [Theirs(peer, ours[0].robot.path, ours[0].robot.duration, beams) for beams in BEAMS]
+    for x in others:
+        there = x.fine[round(EVERY / FINE_STEP) :: round(EVERY / FINE_STEP)]
+        name = next(iter(x.attempts.values())).name.rsplit(",", 1)[0]
+        print(f"{name}: fine run from the converged one {relative(there - reference, reference):.2%}")
     for _ in range(ROUNDS):
         for contestant in (*ours, *others):
             contestant.turn(reference)
