@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from supple.expr.function import Array, Function
-from supple.expr.stored import OPERATIONS, Shapes, Stored, stored
+from supple.expr.stored import OPERATIONS, Shapes, Stored, levels, stored
 
 _TABLE_ELEMENTS = 4_000_000  # floats in one working table: bigger batches go through in slices
 
@@ -51,18 +51,14 @@ class Schedule:
 def schedule(f: Stored) -> Schedule:
     """The order of evaluation of f, widest steps possible."""
     fixed = f.given + len(f.constants)
-    depth = _depths(f, fixed)
-    order = np.lexsort((f.code, depth[fixed:]))  # rows of operations: the shallow ones first, then by kind
+    groups = levels(f)
     row = np.arange(fixed + len(f.code))
-    row[fixed + order] = np.arange(fixed, fixed + len(f.code))
-    keys = np.stack([depth[fixed:], f.code])[:, order]
-    edges = np.flatnonzero((keys[:, 1:] != keys[:, :-1]).any(axis=0)) + 1
+    row[[fixed + k for group in groups for k in group]] = np.arange(fixed, fixed + len(f.code))
     steps = []
-    for group in np.split(order, edges):
-        if len(group):
-            op, start = OPERATIONS[f.code[group[0]]], int(row[fixed + group[0]])
-            second = row[f.second[group]] if op in _TWO else None
-            steps.append(TableStep(op, start, start + len(group), row[f.first[group]], second))
+    for group in groups:
+        op, start = OPERATIONS[f.code[group[0]]], int(row[fixed + group[0]])
+        second = row[f.second[group]] if op in _TWO else None
+        steps.append(TableStep(op, start, start + len(group), row[f.first[group]], second))
     inputs = tuple((name, _rows(range(s.stop - s.start)), _rows(range(s.start, s.stop))) for name, s in f.places.items())
     ends = np.cumsum([0, *(int(np.prod(shape, dtype=int)) for shape in f.outputs.values())])
     outputs = tuple(
@@ -70,14 +66,6 @@ def schedule(f: Stored) -> Schedule:
     )
     constants = np.arange(f.given, fixed), f.constants
     return Schedule(len(row), inputs, constants, tuple(steps), outputs)
-
-
-def _depths(f: Stored, fixed: int) -> Rows:
-    """How many operations lie above each other under every value."""
-    depth = [0] * fixed
-    for a, b in zip(f.first.tolist(), f.second.tolist(), strict=True):
-        depth.append(1 + max(depth[a], depth[b]))
-    return np.array(depth, dtype=np.intp)
 
 
 def _rows(numbers: Iterable[int]) -> Rows:

@@ -111,5 +111,18 @@ def stored(f: Function) -> Stored:
     )
 
 
+def levels(f: Stored) -> list[npt.NDArray[np.intp]]:
+    """Operations by depth and kind, those that need no others first: each group can be computed at once."""
+    depth = [0] * (f.given + len(f.constants))
+    fixed = len(depth)
+    for a, b in zip(f.first.tolist(), f.second.tolist(), strict=True):
+        depth.append(1 + max(depth[a], depth[b]))
+    keys = np.stack([np.array(depth[fixed:], dtype=np.int32), f.code])
+    order = np.lexsort(keys[::-1])
+    sorted_keys = keys[:, order]
+    edges = np.flatnonzero((sorted_keys[:, 1:] != sorted_keys[:, :-1]).any(axis=0)) + 1
+    return [group for group in np.split(order, edges) if len(group)]
+
+
 def _integers(numbers: list[int]) -> Integers:
     return np.array(numbers, dtype=np.int32)

@@ -12,7 +12,8 @@ from typing import Any
 import numpy as np
 
 from supple.expr.function import Floats, Function
-from supple.expr.node import Expr, Scalar
+from supple.expr.node import Expr
+from supple.expr.stored import OPERATIONS, levels, stored
 
 Measured = tuple[Floats, Floats]  # values at the points, bounds of their errors
 
@@ -38,23 +39,23 @@ def sample(f: Function, seed: int) -> dict[Expr, Floats]:
 
 
 def measure(f: Function, point: dict[Expr, Floats]) -> list[Measured]:
-    """The output scalars of f at the points, each with a bound of its rounding error."""
-    table: dict[Expr, Measured] = {}
+    """The output scalars of f at the points, each with a bound of its rounding error.
 
-    def operand(x: Scalar) -> Measured:
-        if isinstance(x, Expr):
-            return table[x]
-        size = float(x)
-        return np.full(_POINTS, size), np.full(_POINTS, _EPS * abs(size))
-
+    Operations of the same kind and depth are computed at once."""
+    plain = stored(f)
+    fixed = plain.given + len(plain.constants)
+    values, errors = np.zeros((2, fixed + len(plain.code), _POINTS))
+    for k, x in enumerate(f.input_symbols()):
+        values[k] = point.get(x, 0.0)
+    values[plain.given : fixed] = plain.constants[:, None]
+    errors[plain.given : fixed] = _EPS * np.abs(values[plain.given : fixed])
     with np.errstate(all="ignore"):
-        for node in f.nodes:
-            if node.op == "symbol":
-                table[node] = point[node], np.zeros(_POINTS)
-            else:
-                value, inherited = _RULES[node.op](*(operand(a) for a in node.args))
-                table[node] = value, inherited + _EPS * np.abs(value)
-    return [operand(x) for x in f.output_scalars()]
+        for group in levels(plain):
+            rule, at = _RULES[OPERATIONS[plain.code[group[0]]]], fixed + group
+            operands = [(values[i], errors[i]) for i in (plain.first[group], plain.second[group])]
+            value, inherited = rule(*operands[: rule.__code__.co_argcount])
+            values[at], errors[at] = value, inherited + _EPS * np.abs(value)
+    return [(values[i], errors[i]) for i in plain.results]
 
 
 def error_growth(old: Function, new: Function, name: str, seed: int = 0) -> float:
