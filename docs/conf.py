@@ -14,3 +14,4 @@ html_extra_path = ["live"]  # pages of supple show, made by site.py
 myst_heading_anchors = 4
 suppress_warnings = ["myst.header", "misc.highlighting_failure"]
 highlight_language = "none"
+smartquotes = False  # options begin with two dashes

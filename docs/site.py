@@ -84,7 +84,14 @@ def verbs_page() -> str:
             verb = main.get_command(ctx, name)
             assert verb is not None
             arguments = " ".join(p.make_metavar(ctx) for p in verb.params if isinstance(p, click.Argument))
-            lines += ["", f"### supple {name}", "", f"`supple {name} {arguments} [options]`", "", _plain(verb.help or "")]
+            lines += [
+                "",
+                f"### supple {name}",
+                "",
+                f"`supple {name} {arguments + ' ' if arguments else ''}[options]`",
+                "",
+                _plain(verb.help or ""),
+            ]
             lines += ["", "| option | what it does |", "|---|---|"]
             for p in verb.params:
                 if isinstance(p, click.Option):
