@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import fields, is_dataclass
 from pathlib import Path
 from typing import Any
@@ -33,8 +34,9 @@ def stepper_of(question: tuple[str, ...], make: Callable[[], Plant], lanes: int)
             return Stepper(plant, lanes, [path for path in paths if path is not None])
     made = Stepper(make(), lanes)
     arrays: dict[str, Array] = {}
-    words = {"plant": sealed(made.plant, arrays), "libraries": [_key(path) for path in made.paths]}
-    remember(key, words, arrays)
+    with suppress(TypeError):  # a record that is not known here is not kept
+        words = {"plant": sealed(made.plant, arrays), "libraries": [_key(path) for path in made.paths]}
+        remember(key, words, arrays)
     return made
 
 
