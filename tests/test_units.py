@@ -132,7 +132,7 @@ FIELDS = {
     "kg m^2": "Inertia.xx Inertia.yy Inertia.zz Inertia.xy Inertia.xz Inertia.yz",
     "kg m^2 or kg": "Actuator.inertia",
     "kg/m^3": "Material.rho",
-    "N/m^2": "Material.E Material.G",
+    "N/m^2": "Material.E Material.G Material.limit",
     "m^2": "Properties.area",
     "m^4": "Properties.Iy Properties.Iz Properties.J",
     "N or N m": "Actuator.coulomb Friction.coulomb ComputedTorque.limit Gains.limit",
@@ -152,7 +152,7 @@ FIELDS = {
 }
 POSITIVE = """Beam.length Nodes.radius Nodes.within Patch.thickness Plate.thickness Plate.tolerance Round.radius
     Selection.up_to Selection.effective_mass Actuator.gear Actuator.stiffness Box.y Box.z Box.wall
-    description.Circle.diameter Rectangle.y
+    description.Circle.diameter Rectangle.y Material.limit
     Rectangle.z Tube.diameter Tube.wall Material.E Material.rho Material.G Motion.duration Properties.area Properties.Iy
     Properties.Iz Properties.J Properties.ky Properties.kz Spring.x Spring.y Spring.z Spring.rx Spring.ry Spring.rz
     motions.Circle.radius motions.Circle.speed motions.Circle.period motions.Circle.run_up ComputedTorque.limit Gains.limit
