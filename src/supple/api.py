@@ -648,19 +648,25 @@ class Robot(Machine):
         *,
         keep: Sequence[str] = (),
         derivative: str | None = None,
+        structural: str = "viscous",
+        motion: str | None = None,
+        controller: str | None = None,
+        shaper: str | None = None,
         solve_rates: bool = False,
         formulation: str = USUAL,
         report: Report = _silent,
     ) -> Exported:
         """A model as source code that checks itself and needs nothing else: target c, python, matlab, simulink or rust.
 
-        Its `files` are written to `folder`; `counts` says what one evaluation costs."""
+        Its `files` are written to `folder`; `counts` says what one evaluation costs. model plant (c, simulink, rust): the
+        whole robot with its integrator, to go on by fixed steps; structural: as of `simulate`; model controller (c): that of
+        `motion`, or `controller`, along its path, shaped by its own or `shaper`."""
         from supple.analyses.generate import generate
 
         robot = self.keeping(keep or self.keep)
         return generate(
-            robot, model, target, Path(folder), derivative=derivative, solve_rates=solve_rates, formulation=formulation,
-            report=report,
+            robot, model, target, Path(folder), derivative=derivative, structural=structural, motion=motion,
+            controller=controller, shaper=shaper, solve_rates=solve_rates, formulation=formulation, report=report,
         )  # fmt: skip
 
     def export_fmu(

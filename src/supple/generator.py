@@ -15,6 +15,7 @@ from supple.backends.compiler import find_compiler, portable_library
 from supple.backends.interpreter import interpret
 from supple.backends.package import NamedArray, Package
 from supple.backends.targets.fmu import write_fmu
+from supple.backends.targets.plant import write_plant
 from supple.delivery import scratch
 from supple.expr.function import Array, Function, with_parameters
 from supple.expr.passes import Optimised, Stage, optimise
@@ -89,6 +90,13 @@ def export_fmu(robot: Machine, folder: Path, *, version: str = "2.0", structural
     """The path of an FMU of a robot; parameters that it keeps can be set in it; `structural` as for a simulation."""
     parts = fmu_parts(robot.model(), kept=robot.kept(), structural=structural == "viscous")
     return write_fmu(parts, folder, version=version)
+
+
+def export_plant(robot: Machine, target: str, folder: Path, *, structural: str = "viscous") -> tuple[list[Path], Function]:
+    """The paths of a robot as a plant that goes on by steps, and the function that a step evaluates most."""
+    parts = fmu_parts(robot.model(), kept=robot.kept(), structural=structural == "viscous")
+    main = parts.plant.accelerations or parts.plant.tree or parts.plant.power
+    return write_plant(parts, target, folder), main
 
 
 def compiled_size(f: Function) -> tuple[float, int] | None:

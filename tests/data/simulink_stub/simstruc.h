@@ -10,6 +10,9 @@ typedef int int_T;
 #define INHERITED_SAMPLE_TIME (-1.0)
 
 typedef struct {
+    double states[100000];
+    const char *failure;
+    double step;
     int inputs, outputs, params, continuous, discrete, sample_times, options;
     int in_width[STUB_PORTS], out_width[STUB_PORTS], contiguous[STUB_PORTS], feedthrough[STUB_PORTS];
     int in_type[STUB_PORTS], out_type[STUB_PORTS];
@@ -20,7 +23,11 @@ typedef struct {
 
 #define ssSetNumSFcnParams(S, n) ((S)->params = (n))
 #define ssGetNumSFcnParams(S) ((S)->params)
+#ifdef STUB_STATES
+#define ssGetSFcnParamsCount(S) ((void)(S), 1)
+#else
 #define ssGetSFcnParamsCount(S) ((void)(S), 0)
+#endif
 #define ssSetNumContStates(S, n) ((S)->continuous = (n))
 #define ssSetNumDiscStates(S, n) ((S)->discrete = (n))
 #define ssSetNumInputPorts(S, n) ((S)->inputs = (n), (n) <= STUB_PORTS)
@@ -38,3 +45,7 @@ typedef struct {
 #define ssSetModelReferenceSampleTimeDefaultInheritance(S) ((void)(S))
 #define ssGetInputPortSignal(S, port) ((const void *)(S)->in[port])
 #define ssGetOutputPortRealSignal(S, port) ((S)->out[port])
+#define ssGetRealDiscStates(S) ((S)->states)
+#define ssSetErrorStatus(S, words) ((S)->failure = (words))
+#define ssGetSFcnParam(S, i) ((void)(i), &(S)->step)
+#define mxGetPr(parameter) (parameter)

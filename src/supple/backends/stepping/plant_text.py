@@ -97,12 +97,12 @@ def chosen_text(plant: Plant) -> str:
         "closure_row": plant.rows,
         "balls": plant.balls,
     }
-    return f"#define MODEL_CHOSEN {initialiser(CHOSEN, values)}"
+    return f"#define MODEL_CHOSEN {initialiser(CHOSEN, {k: x for k, x in values.items() if x})}"
 
 
 def _definitions(plant: Plant, stages: int) -> list[str]:
     lines = [*struct_text(BLOCK), *struct_text(BALL)]
-    lines += [f"#define {key} {value}" for key, value in _sizes(plant, stages).items()]
+    lines += [f"#define {key} {value}" for key, value in plant_sizes(plant, stages).items()]
     lines.append(f"#define REACH {c_source.literal(plant.reach)}")
     if plant.tree is not None:
         lines.append("#define DENSE")
@@ -114,7 +114,7 @@ def _definitions(plant: Plant, stages: int) -> list[str]:
     return lines
 
 
-def _sizes(plant: Plant, stages: int) -> dict[str, int]:
+def plant_sizes(plant: Plant, stages: int) -> dict[str, int]:
     """Numbers of coordinates, rows and tables by the names of their macros."""
     n, loop = len(plant.dependent), 0 if plant.coupled is None else len(plant.coupled.rows)
     aligned, rows = _alignments(plant.loops), _rates(plant.rates)

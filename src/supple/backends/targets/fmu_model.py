@@ -21,6 +21,15 @@ _OF_PLANT = ("loops", "rates", "drift", "accelerations", "tree", "power")
 
 def model_header(parts: FmuParts, table: Variables, identifier: str, token: str) -> str:
     """The text of model.h."""
+    lines = [
+        *equations_text(parts, identifier), f'#define MODEL_TOKEN "{token}"', *_sizes(parts, table), *settings_text(), "",
+        *_tables(parts, table), "",
+    ]  # fmt: skip
+    return "\n".join(lines)
+
+
+def equations_text(parts: FmuParts, identifier: str) -> list[str]:
+    """The equations of a robot, named after it, with the names that stepping.h and those that include it know them by."""
     check_parts(parts)
     own = {name: getattr(parts.plant, name) for name in _OF_PLANT} | {"points": parts.points, "energy": parts.energy}
     # named after the robot, so that FMUs can be linked into one program, and unlike close_loops, for a robot named close
@@ -28,16 +37,14 @@ def model_header(parts: FmuParts, table: Variables, identifier: str, token: str)
     renamed: dict[str, Any] = {k: named.get(k) for k in _OF_PLANT}
     plant = replace(parts.plant, **renamed)
     wrapped = () if plant.damping is None else ("accelerations", "tree", "power")  # in functions that add damping
-    lines = [
+    return [
         f"/* {NOTICE}", f" * robot: {harmless(parts.robot)} */", "#undef SUPPLE_SINGLE", "#undef SUPPLE_LANES",
         "#ifdef __clang__", "#pragma STDC FP_CONTRACT OFF", "#endif", "",
         plant_equations(plant, (named["points"], named["energy"])),
         # below the equations, whose words come from the robot file and must not meet a macro
         *(f"#define model_{k} {signature(f).name}" for k, f in named.items() if k not in wrapped),
-        "#define SUPPLE_EXPORT SUPPLE_LOCAL", f'#define MODEL_TOKEN "{token}"', *_sizes(parts, table), *_settings(), "",
-        *_tables(parts, table), "",
+        "#define SUPPLE_EXPORT SUPPLE_LOCAL",
     ]  # fmt: skip
-    return "\n".join(lines)
 
 
 def check_parts(parts: FmuParts) -> None:
@@ -72,7 +79,7 @@ def _sizes(parts: FmuParts, table: Variables) -> list[str]:
     return [f"#define {name} {size}" for name, size in sizes.items()]
 
 
-def _settings() -> list[str]:
+def settings_text() -> list[str]:
     """The integrators as `supple simulate` sets them for joints that move freely; tolerances by method."""
     usual = Settings()
     numbers = {k: float(usual.numbers()[k]) for k in ("largest_step", "smallest_step", "spectral_radius", "cutoff")}
@@ -100,10 +107,10 @@ def _tables(parts: FmuParts, table: Variables) -> list[str]:
         _integers("MODEL_OBSERVED_Q", [x.q for x in parts.observed]),
         _integers("MODEL_LOAD", parts.loads),
         _integers("MODEL_SIGN", [x.sign for x in parts.parameters]),
-        _reals("MODEL_START_Q", parts.start),
-        _reals("MODEL_ORIGIN", origin),
-        _reals("MODEL_START", kept),
-        _reals("MODEL_NOMINAL", nominal),
+        reals_text("MODEL_START_Q", parts.start),
+        reals_text("MODEL_ORIGIN", origin),
+        reals_text("MODEL_START", kept),
+        reals_text("MODEL_NOMINAL", nominal),
     ]
 
 
@@ -111,5 +118,5 @@ def _integers(name: str, values: Sequence[int]) -> str:
     return f"static const int {name}[] = {{{', '.join(map(str, values)) or '0'}}};"
 
 
-def _reals(name: str, values: Sequence[float]) -> str:
+def reals_text(name: str, values: Sequence[float]) -> str:
     return f"static const double {name}[] = {{{', '.join(literal(x) for x in values) or '0.0'}}};"

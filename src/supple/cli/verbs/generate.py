@@ -13,7 +13,8 @@ from supple.errors import SuppleError
 
 @click.command()
 @click.argument("robot")
-@click.option("--model", metavar="NAME", help=f"One of {MODELS} (an FMU needs none).")
+@click.option("--model", metavar="NAME", help=f"One of {MODELS}, or plant: the robot with its "
+              "integrator, to go on by fixed steps (c, simulink, rust), or controller (c). An FMU needs none.")  # fmt: skip
 @click.option("--target", required=True, metavar="NAME", help="c, python, matlab, simulink, rust or fmu.")
 @click.option("--fmi", default="2.0", show_default=True, metavar="VERSION", help="Version of an FMU: 2.0 or 3.0.")
 @click.option("-o", "--output", type=click.Path(path_type=Path), required=True, metavar="DIR", help="Folder for the files.")
@@ -23,10 +24,14 @@ from supple.errors import SuppleError
 @solve_rates_option
 @formulation_option
 @structural_option
+@click.option("--motion", metavar="NAME|FILE", help="Of the model controller: the path that it follows.")
+@click.option("--controller", metavar="LAW:GAINS", help="Of it: pd or pid with a sample time, instead of the motion's own.")
+@click.option("--shaper", metavar="LAW:KEYS", help="Of it: how its path is shaped, as for simulate.")
 @json_option
 def generate(
     robot: str, model: str | None, target: str, fmi: str, output: Path, settings: dict[str, str], keep: tuple[str, ...],
-    derivative: str | None, solve_rates: bool, formulation: str, structural: str, as_json: bool,
+    derivative: str | None, solve_rates: bool, formulation: str, structural: str, motion: str | None,
+    controller: str | None, shaper: str | None, as_json: bool,
 ) -> None:  # fmt: skip
     """Write a model as source code that checks itself and needs nothing else."""
     from supple.api import Robot
@@ -42,7 +47,8 @@ def generate(
         raise SuppleError(f"say which model: --model with one of {MODELS}")
     with derivation_progress(f"{robot} {model}") as report:
         made = Robot(robot, settings).generate(
-            model or "", target, output, keep=keep, derivative=derivative, solve_rates=solve_rates, formulation=formulation,
+            model or "", target, output, keep=keep, derivative=derivative, structural=structural,
+            motion=motion, controller=controller, shaper=shaper, solve_rates=solve_rates, formulation=formulation,
             report=report,
         )  # fmt: skip
     if as_json:
