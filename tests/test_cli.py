@@ -94,7 +94,7 @@ def test_every_problem_of_a_file_is_a_line_of_its_own(tmp_path: Path) -> None:
     result = run("check", file)
     assert result.exit_code == 2
     lines = result.stderr.splitlines()
-    assert lines[0] == f"{file}:17: materials.steel.hardness: unknown key; known here: E, rho, nu, G"
+    assert lines[0] == f"{file}:17: materials.steel.hardness: unknown key; known here: E, rho, nu, G, yield"
     assert lines[1:] == [f"{file}:17: materials.steel.nu: must be below 0.5"]
 
 
