@@ -35,7 +35,7 @@ static int rigid_forces(Sim *z, const Drive *d, const real *x, const real *u, co
 /* The controller's forces for what is measured in p */
 static void controlled(Sim *z, const Drive *d, real t, const Posture *p, real *effort)
 {
-    real x[AT_LEAST_ONE(N_TAU)], xd[AT_LEAST_ONE(N_TAU)], xdd[AT_LEAST_ONE(N_TAU)];
+    real x[AT_LEAST_ONE(N_TAU)] = {0}, xd[AT_LEAST_ONE(N_TAU)] = {0}, xdd[AT_LEAST_ONE(N_TAU)] = {0};
     signals_in(&d->reference, t, z->look, N_TAU, x, xd, xdd);
     for (int i = 0; i < N_TAU; i++) {
         const double *gain = d->gains + 4 * i;
@@ -70,7 +70,7 @@ static void controlled(Sim *z, const Drive *d, real t, const Posture *p, real *e
 /* Forces at time t: signals, and the controller's, now or as it last set them */
 static void control(Sim *z, const Drive *d, real t, const Posture *p, real *effort)
 {
-    real x[AT_LEAST_ONE(N_TAU)];
+    real x[AT_LEAST_ONE(N_TAU)] = {0};
     for (int i = 0; i < N_TAU; i++)
         effort[i] = fill(0);
     if (N_TAU > 0 && d->controller && d->sample_time == 0.0)
@@ -88,7 +88,7 @@ static void control(Sim *z, const Drive *d, real t, const Posture *p, real *effo
 /* Adds the error over a time to the integral that ki multiplies */
 static void integrate_error(Sim *z, const Drive *d, double t, double over)
 {
-    double x[AT_LEAST_ONE(N_TAU)];
+    double x[AT_LEAST_ONE(N_TAU)] = {0};
     if (!d->controller || N_TAU == 0)
         return;
     signals_at(&d->reference, t, z->look, x, NULL, NULL);
