@@ -62,9 +62,8 @@ def other(method: str, name: str, rigid: bool = False) -> Model:
     """A robot by another formulation. One function derives the tree's forces of all in SAME. It takes long for large robots:
     there the second and third take over the forces of the first and differ, as they do anyway, in the coupling."""
     if name in LARGE and method != SAME[0]:
-        model = Model(replace(other(SAME[0], name, rigid).equations, coupling=COUPLING[method]))
-        model._loaded.update(other(SAME[0], name, rigid)._loaded)
-        return model
+        first = other(SAME[0], name, rigid)
+        return Model(replace(first.equations, coupling=COUPLING[method]), first.memory)
     return Model(registry.formulation(method).derive(truth(name, rigid)[0].mechanism))
 
 
