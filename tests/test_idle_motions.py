@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import warnings
 from pathlib import Path
 
 import numpy as np
 import pytest
+from scipy.linalg import eigh
 
 from supple.analyses.modes import modes
-from supple.errors import PoseError
+from supple.errors import FarFromPose, PoseError
 from supple.machine import Machine
-from supple.model.equilibrium import equilibrium
+from supple.model.equilibrium import Equilibrium, equilibrium, linearise
+from supple.model.model import Model
 from supple.model.posture import posture
 
 DATA = Path(__file__).parent / "data" / "idle"
@@ -77,3 +80,27 @@ def test_a_slider_without_a_motor_slides(slope: float, tmp_path: Path) -> None:
     file.write_text(text.replace(f"z: {slope} deg", "z: 0 deg"))
     model = Machine.read(file).model()
     assert abs(equilibrium(model, posture(model)).q[0]) < 1e-9
+
+
+def test_a_robot_that_falls_into_another_posture_says_so() -> None:
+    """The Gough-Stewart robot whose platform bends is not stable where its paper has it: legs lean over under its weight."""
+    plate = Machine.read("gough_stewart_plate").model()
+    start = posture(plate, {})
+    with pytest.warns(FarFromPose, match=r"another posture, leg\d/q\d 0\.\d+ rad away"):
+        found = equilibrium(plate, start)
+    assert np.abs(found.q - start).max() > 0.5
+    assert least_square(plate, found) > 0  # where it comes to rest it stays
+
+
+def least_square(model: Model, rest: Equilibrium) -> float:
+    """The least squared frequency of a posture at rest."""
+    linear = linearise(model, rest)
+    return float(eigh(linear.K, linear.M, eigvals_only=True)[0])
+
+
+@pytest.mark.parametrize(("name", "gravity"), [("delta", None), ("five_bar_bob", None), ("gough_stewart_plate", 0.0)])
+def test_robots_that_stay_where_they_are_asked_to_be_say_nothing(name: str, gravity: float | None) -> None:
+    model = Machine.read(name, {} if gravity is None else {"gravity": gravity}).model()
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", FarFromPose)
+        equilibrium(model, posture(model, {}))

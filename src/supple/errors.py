@@ -23,6 +23,10 @@ class UnlikelyValue(UserWarning):
     """A value of a robot file that no robot has, for want of a unit most often: file, line, value, likely meaning."""
 
 
+class FarFromPose(UserWarning):
+    """A pose in which the robot does not stay: where it comes to rest, and how far that is."""
+
+
 class BackendError(SuppleError):
     """A compiler or generated code that failed, with the compiler's words."""
 

@@ -16,7 +16,7 @@ import click
 
 from supple.cli import verbs
 from supple.cli.options import allow_outside_option
-from supple.errors import Makeshift, RobotFileError, SuppleError, UnlikelyValue
+from supple.errors import FarFromPose, Makeshift, RobotFileError, SuppleError, UnlikelyValue
 
 PURPOSES = {
     "Begin": ("tour", "robots", "new", "import", "check", "show", "report"),
@@ -28,7 +28,7 @@ PURPOSES = {
     "Keep house": ("cache",),
     "Literature": ("paper",),
 }
-_TOLD = (UnlikelyValue, Makeshift)
+_TOLD = (UnlikelyValue, Makeshift, FarFromPose)
 
 
 class _Group(click.Group):

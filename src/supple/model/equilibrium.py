@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -10,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy.linalg import eigh
 
-from supple.errors import PoseError
+from supple.errors import FarFromPose, PoseError
 from supple.model.algebra import Array, least_squares, null_space, one_thread
 from supple.model.closing import values
 from supple.model.model import Model
@@ -19,6 +20,7 @@ _MOST = 200  # iterations
 _PATIENCE = 8  # steps along a motion that nothing resists, all others in balance, until it is given up
 _PULL = 1e-7  # of the largest force: what pulls less at an idle motion is rounding
 _REACH = 0.3  # m or rad, of one step
+_AWAY = 0.05  # m or rad: a robot that falls farther than this is not where it was asked to be
 _LOW = 1e7  # times rounding of the largest square: motions whose own square is looked at once more
 
 
@@ -71,13 +73,37 @@ def equilibrium(
     standing: further coordinates that stay as they are, to be let go from there; servos: actuators that give way (tau is of
     those that do not). Motions that nothing resists (a rod that
     spins between two balls) stay too; whether something pulls at one of them is judged once all others are in balance, by
-    the size of the loads."""
+    the size of the loads. A robot that falls from an unstable pose to another posture is told (`FarFromPose`)."""
+    found, fell = _balanced(model, q, tolerance, standing, servos, **loads)
+    if fell:
+        _tell_where(model, values(model, q), values(model, found.q))
+    return found
+
+
+def _tell_where(model: Model, asked: Array, found: Array) -> None:
+    """Warns if a joint or the platform is far from where it was asked to be."""
+    moved = np.abs(found - asked)
+    moved[[i for i, c in enumerate(model.mechanism.coordinates) if c.kind == "elastic"]] = 0.0
+    most = int(moved.argmax())
+    if moved[most] > _AWAY:
+        c = model.mechanism.coordinates[most]
+        said = (
+            f"{model.mechanism.name}: weight and loads push it out of the pose asked for, which is not stable; it comes to "
+            f"rest in another posture, {c.name} {moved[most]:.2g} {c.unit} away, and answers are for that one"
+        )
+        warnings.warn(said, FarFromPose, stacklevel=4)
+
+
+def _balanced(
+    model: Model, q: Array, tolerance: float, standing: Sequence[int], servos: Servos | None, **loads: Any
+) -> tuple[Equilibrium, bool]:
+    """The posture at rest near q, and whether the way there led down from an unstable one."""
     n_loops = model.mechanism.equations
     still = [i for i in model.active if servos is None or i not in servos.stiffness]
     n_held = n_loops + len(still)
     hold = model.held([*still, *standing])
     reach, before, pulled = _REACH, np.inf, 0
-    moves = None
+    moves, fell = None, False
     for iteration in range(_MOST):
         A = np.vstack([model.jacobian(q), hold])
         f = model.forces(q, friction=False, **loads)
@@ -90,21 +116,22 @@ def equilibrium(
         near = max(tolerance * max(1.0, size), _rounding(model, q))
         closed = np.abs(gap).max(initial=0.0) < tolerance
         if closed and np.abs(Z.T @ f).max(initial=0.0) < near:
-            return Equilibrium(q, lam[:n_loops], lam[n_loops:n_held], iteration)
+            return Equilibrium(q, lam[:n_loops], lam[n_loops:n_held], iteration), fell
         K = model.stiffness(q, lam[:n_loops], **loads)
         if servos is not None:
             servos.add(values(model, q), np.zeros(model.nv), K)
         moves = _moves(model, Z, K, model.mass(q), size)
         if closed and np.abs(Z.T @ moves.without_idle(f)).max(initial=0.0) < near:
             if not moves.loaded(f).any():
-                return Equilibrium(q, lam[:n_loops], lam[n_loops:n_held], iteration)
+                return Equilibrium(q, lam[:n_loops], lam[n_loops:n_held], iteration), fell
             pulled += 1
             if pulled > _PATIENCE:
                 break
         step = least_squares(A, -gap)
         step = step + moves.downhill(f + K @ step, near, reach)
-        now = float(np.linalg.norm(Z.T @ f))
-        reach, before = (0.5 * reach if now > before and not moves.falls(f) else min(1.5 * reach, _REACH)), now
+        now, falls = float(np.linalg.norm(Z.T @ f)), moves.falls(f)
+        fell = fell or falls
+        reach, before = (0.5 * reach if now > before and not falls else min(1.5 * reach, _REACH)), now
         q = model.retract(q, step * min(1.0, reach / max(float(np.abs(step).max()), 1e-30)))
     raise PoseError(_no_equilibrium(model, moves, f))
 
