@@ -52,7 +52,7 @@ def workers_of(driver: int) -> list[int]:
 def wait_for(parts: Path, count: int, running: subprocess.Popen[bytes]) -> int:
     """How many parts are kept, once there are so many."""
     while running.poll() is None:
-        kept = len(list(parts.glob("*.npz")))
+        kept = len(list(parts.glob("*.bin")))
         if kept >= count:
             return kept
         time.sleep(0.05)
@@ -81,17 +81,17 @@ def main() -> None:
     wait_for(parts, max(1, total // 5), run)
     victim = workers_of(run.pid)[0]
     os.kill(victim, signal.SIGKILL)
-    print(f"worker {victim} killed at {len(list(parts.glob('*.npz')))} of {total} parts", flush=True)
+    print(f"worker {victim} killed at {len(list(parts.glob('*.bin')))} of {total} parts", flush=True)
     kept = wait_for(parts, max(2, total // 2), run)
     run.kill()
     run.wait()
-    kept = len(list(parts.glob("*.npz")))
+    kept = len(list(parts.glob("*.bin")))
     print(f"driver killed at {kept} parts", flush=True)
-    before = {p.name: p.stat().st_mtime_ns for p in parts.glob("*.npz")}
+    before = {p.name: p.stat().st_mtime_ns for p in parts.glob("*.bin")}
     seen: dict[str, int] = {}
     run = subprocess.Popen(command(count, disturbed, "--resume"))
     while run.poll() is None:
-        seen |= {p.name: p.stat().st_mtime_ns for p in parts.glob("*.npz") if p.exists()}
+        seen |= {p.name: p.stat().st_mtime_ns for p in parts.glob("*.bin") if p.exists()}
         time.sleep(0.2)
     again = sum(seen.get(name, when) != when for name, when in before.items())
     print(f"resumed: {again} of {kept} kept parts were computed again", flush=True)
