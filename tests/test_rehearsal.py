@@ -114,6 +114,19 @@ def test_responses_in_noise_and_what_commands_print(robot: supple.Robot, tmp_pat
     assert "noise 5 %" in shown.stdout and "wrote" in shown.stdout
 
 
+@pytest.mark.parametrize("by", ["responses", "records"])
+def test_a_sensor_that_does_not_move_is_as_noisy_as_a_weak_one(robot: supple.Robot, tmp_path: Path, by: str) -> None:
+    """Struck along z, sensors along y feel nothing but noise: 2 % of a hundredth of the strongest response."""
+    (tmp_path / "test.yaml").write_text(TEST.replace("[0, 0.6, 0.8]", "z"))
+    robot.test(tmp_path / "test.yaml", output=tmp_path / "measured.uff", by=by, noise=0.02)
+    test = read_test(tmp_path / "measured.yaml", robot.description, robot.mechanism())
+    found = responses_in(test, test.poses[0])
+    assert found is not None
+    size = np.sqrt((np.abs(found.values) ** 2).mean(axis=0))[:, 0]
+    still = np.array([c.endswith("y") for c in found.outputs])
+    assert (size[still] / size.max() > 1e-5).all() and (size[still] / size.max() < 1e-2).all()
+
+
 def test_legs_that_differ() -> None:
     robot = Machine.read("dualemps")
     apart = scattered(robot, 0.1, 3)

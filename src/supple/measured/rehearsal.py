@@ -34,6 +34,7 @@ OVERSAMPLED = 16
 _TERMS = 6  # of the force's Taylor series in a step
 _FILTER = (20, 8.0, 0.42)  # length in samples, Kaiser's beta, cutoff relative to the sampling rate
 _AREA = (0.7, 1.3)  # N s: strength of blows
+_FLOOR = 0.01  # of the strongest response of a kind: noise is at least that of a response so strong
 _AGAIN = (0.02, 0.3)  # of a record later, and so strong, a blow that hits twice hits again
 
 
@@ -108,14 +109,14 @@ def lower(made: SmallMotions, last_hz: float) -> SmallMotions:
 def rehearsed_responses(pose: PoseTruth, test: Test, noise: float, rng: np.random.Generator) -> Responses:
     """Responses of averaged blows in noise, on the lines of the test's records up to the end of its band.
 
-    noise: standard deviation of every single blow's response, relative to the root mean square of that response."""
+    noise: standard deviation of every single blow's response, relative to its root mean square (`_noisy`)."""
     record = test.written.record
     lines = np.arange(record.samples // 2 + 1) / float(record.duration)
     f = lines[(lines >= test.band[0]) & (lines <= test.band[1]) & (lines > 0)]
     if len(f) < 2:
         raise SuppleError(f"{test.file}: its band holds no line of its record ({1 / float(record.duration):.3g} Hz apart)")
     H = pose.responses(f)
-    size = noise * np.sqrt((np.abs(H) ** 2).mean(axis=0)) / np.sqrt(2)
+    size = noise * _noisy(H, [c.order for c in pose.outputs]) / np.sqrt(2)
     drawn = rng.standard_normal((2, record.averages, *H.shape))
     each = H + size * (drawn[0] + 1j * drawn[1])
     mean = each.mean(axis=0)
@@ -127,6 +128,20 @@ def rehearsed_responses(pose: PoseTruth, test: Test, noise: float, rng: np.rando
     )  # fmt: skip
 
 
+def _noisy(values: Array, orders: list[int]) -> Array:
+    """Root mean squares over lines or samples (outputs, ...) to which noise is relative.
+
+    A sensor that hardly moves is as noisy as others of its kind (of the same order): none is below _FLOOR of the strongest
+    of them: responses that symmetry makes zero would else be known to within rounding."""
+    own = np.sqrt((np.abs(values) ** 2).mean(axis=0))
+    kinds = np.array(orders)
+    least = np.empty_like(own)
+    for order in set(orders):
+        least[kinds == order] = _FLOOR * own[kinds == order].max()
+    made: Array = np.maximum(own, least)
+    return made
+
+
 # Records ----------------------------------------------------------------------------------------------------------------
 
 
@@ -135,17 +150,16 @@ def rehearsed_blows(
 ) -> list[Blow]:  # fmt: skip
     """As many blows of an exciter as are averaged, and `twice` more that hit twice.
 
-    noise: standard deviation of what is added to every record, relative to its root mean square."""
+    noise: standard deviation of what is added to every record, relative to its root mean square (`_noisy`)."""
     count = record.averages + twice
     fine = float(record.duration) / record.samples / OVERSAMPLED
     forces = np.stack([_blow(record, k < twice, fine, rng) for k in range(count)], axis=2)
     moved = _moved(pose, exciter, forces, fine)
-    made = []
+    orders, made = [c.order for c in pose.outputs], []
     for k in range(count):
         force, responses = _recorded(forces[:, :1, k]), _recorded(moved[:, :, k])
-        force, responses = (
-            x + noise * np.sqrt((x**2).mean(axis=0)) * rng.standard_normal(x.shape) for x in (force, responses)
-        )
+        force = force + noise * _noisy(force, [-1]) * rng.standard_normal(force.shape)
+        responses = responses + noise * _noisy(responses, orders) * rng.standard_normal(responses.shape)
         scale = np.inf if record.full_scale is None else float(record.full_scale)
         made.append(Blow(np.clip(force[:, 0], -scale, scale), responses, f"blow {k + 1}"))
     return made
