@@ -1,17 +1,18 @@
 """Pages of all gallery robots in a real browser: size, console, network, modes, motion, drawn places, frames a second; and
-what their own code says there: frequencies after actuators were moved, and how long a blow of a hammer takes.
+what their own code says there: frequencies after actuators were moved, and what a blow of a hammer does.
 
-    PYTHONPATH=tests python bench/pages.py [--still] [ROBOT ...]
+    PYTHONPATH=tests python bench/pages.py [--still] [--pictures DIR] [ROBOT ...]
 
 Needs chromium, and the ziglang wheel for the last three columns. Drawn places are compared with numpy's (m), frequencies
-with those of `supple modes` (relative); frames a second are those of the software renderer at its best (left out with
---still, on a busy machine); seconds of
-computing for one second of a blow are those of the browser.
+with those of `supple modes`, a blow with `supple simulate` of a motion file (both relative); frames a second are those of
+the software renderer (left out with --still, on a busy machine); seconds of computing for one second of a blow are those of
+the browser.
 """
 
 from __future__ import annotations
 
-import sys
+import argparse
+import json
 import tempfile
 from pathlib import Path
 
@@ -21,6 +22,7 @@ from browser import Browser, browser
 import supple
 from supple.results.scene import Scene, section_moves, sections
 
+BLOW = 0.05  # s
 SPEED = """(() => { const gl = supple.renderer.gl, pixel = new Uint8Array(4), from = performance.now();
 for (let k = 0; k < 4; k++) {
   supple.show?.advance(0.02);
@@ -55,39 +57,72 @@ def motion_seen(page: Browser, scene: Scene) -> float:
     return worst
 
 
-def moved(page: Browser, robot: supple.Robot, scene: Scene) -> tuple[str, str]:
-    """The largest relative difference of frequencies after all actuators moved a little, and seconds of a blow's second."""
+def moved(page: Browser, robot: supple.Robot, scene: Scene) -> tuple[str, str, str]:
+    """Relative differences after all actuators moved a little: of frequencies with `supple modes`, of the motion after a
+    blow with `supple simulate`; and seconds of computing for a second of it."""
     if scene.live is None:
-        return "-", "-"
+        return "-", "-", "-"
     assert page.ask("supple.ready.then(() => Boolean(supple.live))"), "the code does not start"
     pose = [x + 0.02 for x in page.ask("[...supple.live.given]")]
+    at = {c["name"]: x for c, x in zip(scene.live.about["given"], pose, strict=True)}
     off = "-"
     if page.ask(f"supple.live.move({pose})") and scene.modes is not None:
-        at = {c["name"]: x for c, x in zip(scene.live.about["given"], pose, strict=True)}
         exact = robot.modes(at, count=len(scene.modes.frequencies_hz)).frequencies_hz
         found = np.array(page.ask("supple.modes.data.frequencies"))
         off = f"{np.abs(found[exact > 1] / exact[exact > 1] - 1).max():.1e}"
     if scene.live.hammer is None or not page.ask("Boolean(supple.live.found)"):
-        return off, "-"
-    page.ask("supple.hammer.hit(0, [0, 0, 1], 0.01), null")
-    page.ask("supple.hammer.began = performance.now(), supple.hammer.integrate(3000)")
-    took, reached = page.ask("[performance.now() - supple.hammer.began, supple.hammer.samples.at(-1).t]")
-    return off, f"{took / 1e3 / max(reached, 1e-9):.1f}"
+        return off, "-", "-"
+    page.ask(f"supple.hammer.about.duration = {BLOW}, supple.hammer.hit(0, [1, 0, 0], 0.01), null")
+    took = page.ask(
+        "(() => { const from = performance.now(); supple.hammer.integrate(1e6); return performance.now() - from })()"
+    )
+    assert page.ask("supple.hammer.done"), page.ask("document.getElementById('hammer-say').textContent")
+    return off, f"{blow_off(page, robot, at):.1e}", f"{took / 1e3 / BLOW:.1f}"
+
+
+def blow_off(page: Browser, robot: supple.Robot, at: dict[str, float]) -> float:
+    """The largest difference of the point that was hit from a simulation of a motion file, by its largest way."""
+    point = page.ask("supple.live.about.points[0]")
+    found = np.array(page.ask("supple.hammer.answers.map((x) => [...x.position.subarray(0, 3)])"))
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder) / "blow.yaml"
+        blow = {"impulse": {"area": "0.01 N*s", "duration": "1 ms", "at": "1 ms"}}
+        held = dict.fromkeys(at, "prescribed")
+        motion = {"start": at, "drive": held, "loads": {point: {"fx": blow}}, "duration": f"{BLOW} s"}
+        file.write_text(json.dumps(motion), encoding="utf-8")
+        run = robot.simulate(file, every=2.5e-4, step=1.25e-4, tol=1e-7)
+    exact = run[f"point_position:{point}"][1:]
+    return float(np.abs(found - exact).max() / np.abs(exact - exact[0]).max())
+
+
+def pictures(page: Browser, folder: Path, name: str) -> None:
+    """A mode and the motion as they look."""
+    for tab, then in (("modes", "supple.modes.choose(1), supple.modes.phase = Math.PI / 2"), ("motion", "0")):
+        if page.ask(f"Boolean(supple.{tab})"):
+            page.ask(f"supple.pick('{tab}'), supple.play(false), {then}, supple.draw()")
+            page.picture(folder / f"{name}_{tab}.jpg", 60)
 
 
 def main() -> None:
-    names = [name for name in sys.argv[1:] if name != "--still"] or supple.gallery()
+    asked = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    asked.add_argument("robots", nargs="*", default=supple.gallery())
+    asked.add_argument("--still", action="store_true", help="leave frames a second out")
+    asked.add_argument("--pictures", type=Path, help="a folder for a screenshot or two of every page")
+    said = asked.parse_args()
     columns = {"robot": 24, "MB": 6, "modes": 7, "samples": 9, "mode (m)": 11, "motion (m)": 11, "frames/s": 10}
-    columns |= {"moved": 9, "blow": 8}
+    columns |= {"moved": 9, "blow": 9, "s/s": 7}
     print("".join(f"{k:24}" if k == "robot" else f"{k:>{w}}" for k, w in columns.items()) + "  problems")
     with tempfile.TemporaryDirectory() as folder, browser() as page:
-        for name in names:
+        for name in said.robots:
             robot = supple.Robot(name)
             scene = robot.show(motion=robot.motions[0], duration="0.5 s", live=True)
             file = scene.save(Path(folder) / "robot.html")
             page.open(file)
             apart = [modes_seen(page, scene) if scene.modes else 0.0, motion_seen(page, scene)]
-            speed = float("nan") if "--still" in sys.argv else page.ask(SPEED)
+            speed = float("nan") if said.still else page.ask(SPEED)
+            if said.pictures:
+                said.pictures.mkdir(parents=True, exist_ok=True)
+                pictures(page, said.pictures, name)
             answered = moved(page, robot, scene)
             extra = [
                 *(n for n in scene.notices if "by itself" in n),
@@ -99,7 +134,7 @@ def main() -> None:
             size, samples = file.stat().st_size / 1e6, len(scene.motion.time)
             print(
                 f"{name:24}{size:6.2f}{modes:7}{samples:9}{apart[0]:11.1e}{apart[1]:11.1e}{speed:10.1f}"
-                f"{answered[0]:>9}{answered[1]:>8}  {extra or 'none'}",
+                f"{answered[0]:>9}{answered[1]:>9}{answered[2]:>7}  {extra or 'none'}",
                 flush=True,
             )
 

@@ -570,7 +570,10 @@ def test_solids_are_drawn_with_their_volume(corners: int) -> None:
     drawn = mesh.stations[mesh.station][mesh.triangles]
     assert volume(mesh.stations[mesh.station], mesh.triangles) == pytest.approx(0.002, rel=1e-12)
     assert (
-        np.einsum("ij,ij->i", np.cross(drawn[:, 1] - drawn[:, 0], drawn[:, 2] - drawn[:, 0]), mesh.normal[::3]) > 0
+        np.einsum(
+            "ij,ij->i", np.cross(drawn[:, 1] - drawn[:, 0], drawn[:, 2] - drawn[:, 0]), mesh.normal[mesh.triangles[:, 0]]
+        )
+        > 0
     ).all()
     ends = mesh.stations[mesh.station][mesh.edges]
     assert np.linalg.norm(ends[:, 1] - ends[:, 0], axis=1).sum() == pytest.approx(4 * (0.4 + 0.1 + 0.05), rel=1e-12)

@@ -110,11 +110,11 @@ FIELDS = {
         Patch.corners Patch.thickness Patch.offset Plate.corners Plate.holes Plate.thickness Plate.origin PlateAttachment.at
         PlateAttachment.edge PlateAttachment.hole PointMass.at Rigid.centre Round.centre Round.radius Stiffener.start
         Stiffener.end Stiffener.offset Anchor.at Box.y Box.z Box.wall description.Circle.diameter Link.b Link.d Link.r
-        Link.at Platform.at Point.at Rectangle.y Rectangle.z Tube.diameter Tube.wall""",
+        Link.at Platform.at Point.at Skin.at Rectangle.y Rectangle.z Tube.diameter Tube.wall""",
     "m or rad": """Link.limits Motion.start RobotFile.assembly RobotFile.home motions.Circle.centre motions.Circle.radius
         Move.to Move.by Waypoint.to""",
-    "rad": """Anchor.rotate Link.gamma Link.alpha Link.theta Link.rotate Platform.rotate Point.rotate motions.Circle.start
-        Sine.phase Sweep.phase""",
+    "rad": """Anchor.rotate Link.gamma Link.alpha Link.theta Link.rotate Platform.rotate Point.rotate Skin.rotate
+        motions.Circle.start Sine.phase Sweep.phase""",
     "m/s or rad/s": "Actuator.width Friction.width Motion.rates motions.Circle.speed Limits.speed",
     "m/s^2": "RobotFile.gravity",
     "m/s^2 or rad/s^2": "Limits.acceleration",

@@ -21,6 +21,7 @@ from supple.model.posture import posture
 from supple.results import Modes, Simulation
 from supple.results.scene import MeshChange, Scene
 from supple.results.study import Study
+from supple.robot.skins import skins_of
 from supple.robot.written import Written, pose_of
 from supple.scene.maps import scene_map
 from supple.scene.motions import motion_postures, scene_motion
@@ -47,7 +48,7 @@ def show(
     else:
         q, said = postures_of(model, np.array([modes.pose[n] for n in model.names])), modes.notices
     rows, along = (None, None) if run is None else motion_postures(model, run)
-    scene = scene_at(model, q, said, along)
+    scene = scene_at(model, q, said, along, skins_of(robot.description))
     if modes is not None:
         scene = replace(scene, modes=scene_modes(model, q, modes))
     if run is not None and rows is not None and along is not None:
@@ -88,6 +89,7 @@ def _changes(robot: Machine, q: Array, names: Sequence[str]) -> tuple[tuple[Mesh
     for name in names:
         value = robot.values[robot.keep.index(name)]
         step = _STEP * (abs(value) or 1.0)
-        ends = [robot.keeping(()).changed({name: x}).model() for x in (value - step, value + step)]
-        made.append(mesh_changes((scene_at(ends[0], q), scene_at(ends[1], q)), step))
+        ends = [robot.keeping(()).changed({name: x}) for x in (value - step, value + step)]
+        low, high = (scene_at(x.model(), q, skins=skins_of(x.description)) for x in ends)
+        made.append(mesh_changes((low, high), step))
     return tuple(made)

@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal
 import numpy as np
 from pydantic import Field, StringConstraints
 
-from supple.robot.fields import Direction, FileRecord, Length, Name, Q, Ratio, Size, Vector, one_of
+from supple.robot.fields import Direction, FileRecord, Length, Name, Q, Ratio, Rotation, Size, Vector, one_of
 from supple.robot.physical import FURTHEST_TIED, inertia_fault, mass_fault
 
 
@@ -264,9 +264,19 @@ class FiniteElements(FileRecord):
     stiffening: Literal["second_order", "none"] | None = None
 
 
+class Skin(FileRecord):
+    """What a body looks like: an STL, OBJ or GLB file, in the axes of the body after `rotate` and `at`."""
+
+    file: FileName
+    units: Literal["m", "mm"] = "m"
+    at: Vector | None = None
+    rotate: list[Rotation] | Rotation | None = None
+
+
 class Body(FileRecord):
     rigid: Rigid | None = None
     beam: Beam | None = None
     plate: Plate | None = None
     fe: FiniteElements | None = None
+    skin: Skin | None = None
     _one = one_of("rigid", "beam", "plate", "fe")

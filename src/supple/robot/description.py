@@ -16,6 +16,7 @@ from supple.robot.body_entries import Damping as Damping
 from supple.robot.body_entries import Inertia as Inertia
 from supple.robot.body_entries import Rayleigh as Rayleigh
 from supple.robot.body_entries import Rigid as Rigid
+from supple.robot.body_entries import Skin as Skin
 from supple.robot.fields import (
     Angle,
     Direction,

@@ -24,7 +24,7 @@ _MOST = 1500  # points of a surface
 def placed_surface(name: str, kind: str, frame: int, marker: Marker, surface: Surface) -> Mesh:
     """A surface that moves with a marker of a frame's body; its points are in the marker's axes."""
     moved = surface.moved(marker.rotation.astype(float), np.zeros(3))
-    stations, shapes, second = _stations([marker])
+    stations, shapes, second = stations_of([marker])
     none = np.zeros(len(moved.points), dtype=int)
     return Mesh(name, kind, frame, stations, shapes, second, none, moved.points, moved.normals, moved.triangles, moved.edges)
 
@@ -44,7 +44,7 @@ def body_mesh(name: str, frame: int, body: Body, piece: Piece) -> Mesh | None:
     return None if body.outline is None else _hull(name, frame, body.outline)
 
 
-def _stations(markers: Sequence[Marker]) -> tuple[Array, Array, Array | None]:
+def stations_of(markers: Sequence[Marker]) -> tuple[Array, Array, Array | None]:
     """Places, shapes and second-order displacements of markers."""
     places = np.array([m.position for m in markers], dtype=float)
     shapes = np.array([np.concatenate([m.Phi_d, m.Phi_r]) for m in markers]).astype(float)
@@ -68,7 +68,7 @@ def beam_mesh(name: str, frame: int, piece: Piece) -> Mesh:
     bends = bool(piece.beam.elements)
     count = elements * max(4, -(-_STATIONS // elements)) if bends else 1
     markers = [piece.section(Fraction(k, count)) for k in range(count + 1)]
-    stations, shapes, second = _stations(markers)
+    stations, shapes, second = stations_of(markers)
     outer, inner = outlines(piece.beam.section)
     walls = [_wall(outer, count + 1)] + ([_wall(inner, count + 1)] if inner is not None else [])
     parts = [*walls, _cap(outer, inner, 0, count), _cap(outer, inner, 1, count)]
@@ -168,26 +168,32 @@ def _rim(triangles: Array) -> Array:
 def _skin(name: str, frame: int, points: Array, moves: Array, triangles: Array) -> Mesh:
     """The surface of a solid: every point is a station of its own, corners with a point for every face."""
     if len(points) > _MOST:
-        kept, triangles = _clusters(points, triangles, _MOST)
+        kept, triangles = clusters(points, triangles, _MOST)
         points, moves = points[kept], moves[kept]
+    corner, normals, corners, edges = faceted(points, triangles)
+    shapes = np.concatenate([moves, np.zeros_like(moves)], axis=1)
+    return Mesh(
+        name, "solid", frame, points, shapes, None, corner, np.zeros((len(corner), 3)), normals, corners, edges,
+    )  # fmt: skip
+
+
+def faceted(points: Array, triangles: Array) -> tuple[Array, Array, Array, Array]:
+    """A surface with sharp and smooth places: of every drawn point the point it is, its normal; triangles and edges."""
     a, b, c = (points[triangles[:, k]] for k in range(3))
     faces = np.cross(b - a, c - a)
     flat = faces / np.maximum(np.linalg.norm(faces, axis=1), 1e-300)[:, None]
     station = triangles.ravel()
     normals = np.repeat(flat, 3, axis=0)
-    near = [np.zeros(3)] * len(points)
-    for k, face in zip(station, np.repeat(faces, 3, axis=0), strict=True):
-        near[k] = near[k] + face
-    mean = np.array(near)[station]
+    near = np.zeros((len(points), 3))
+    np.add.at(near, station, np.repeat(faces, 3, axis=0))
+    mean = near[station]
     mean /= np.maximum(np.linalg.norm(mean, axis=1), 1e-300)[:, None]
     smooth = (mean * normals).sum(axis=1) > 0.8
     normals = np.where(smooth[:, None], mean, normals)
-    shapes = np.concatenate([moves, np.zeros_like(moves)], axis=1)
-    corners = np.arange(len(station)).reshape(-1, 3)
-    return Mesh(
-        name, "solid", frame, points, shapes, None, station, np.zeros((len(station), 3)), normals, corners,
-        _creases(triangles, flat),
-    )  # fmt: skip
+    alike = np.column_stack([station, np.round(100 * normals).astype(int)])
+    _, first, drawn = np.unique(alike, axis=0, return_index=True, return_inverse=True)
+    drawn = drawn.reshape(-1)
+    return station[first], normals[first], drawn.reshape(-1, 3), drawn[_creases(triangles, flat)]
 
 
 def _creases(triangles: Array, normals: Array) -> Array:
@@ -222,11 +228,11 @@ def _hull(name: str, frame: int, outline: Outline) -> Mesh | None:
 
 def clustered(flat: Array, triangles: Array, most: int) -> tuple[Array, Array]:
     """A plane mesh with fewer points, all of them points of the first."""
-    kept, made = _clusters(flat, triangles, most)
+    kept, made = clusters(flat, triangles, most)
     return flat[kept], made
 
 
-def _clusters(points: Array, triangles: Array, most: int) -> tuple[Array, Array]:
+def clusters(points: Array, triangles: Array, most: int) -> tuple[Array, Array]:
     """Points kept and triangles of them: one point for every cell of a grid as fine as can be."""
     span = np.ptp(points, axis=0)
     cell = float(np.sqrt(np.prod(np.sort(span)[-2:]) / most))

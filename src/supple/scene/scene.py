@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Container, Mapping
 from dataclasses import replace
 
 import numpy as np
@@ -14,24 +14,32 @@ from supple.results import Modes
 from supple.results.scene import Array, Mesh, MeshChange, Placed, Scene, SceneModes, sections
 from supple.robot.bodies.record import strain_gradient, strains
 from supple.robot.mechanism import Mechanism
+from supple.robot.skins import Skin, extent
 from supple.scene.bodies import body_mesh, placed_surface
 from supple.scene.joints import Sizes, joint_meshes
 from supple.scene.links import base_meshes, link_meshes
 from supple.scene.sections import reach
+from supple.scene.skins import skin_meshes, skinned
 from supple.scene.surfaces import ball
 
 
-def scene_at(model: Model, q: Array, notices: tuple[str, ...] = (), swept: Array | None = None) -> Scene:
-    """The Scene of a robot in a posture q; swept: the postures of a motion (samples x nq) that it will go through."""
+def scene_at(
+    model: Model, q: Array, notices: tuple[str, ...] = (), swept: Array | None = None,
+    skins: Mapping[str, Skin] | None = None,
+) -> Scene:  # fmt: skip
+    """The Scene of a robot in a posture q; swept: the postures of a motion (samples x nq) that it will go through; skins:
+    what links look like if not as their bodies."""
     mechanism = model.mechanism
     rest = placed_at(model, q)
     every = q[None] if swept is None else np.vstack([q, swept])
     sizes = _sizes(mechanism, rest)
     middle = rest.position.mean(axis=0)
+    hidden = {k for link in skins or {} for k in skinned(mechanism, link)}
     meshes = [
         *base_meshes(mechanism, sizes, middle),
-        *_bodies(mechanism),
-        *link_meshes(mechanism, sizes),
+        *_bodies(mechanism, hidden),
+        *(m for m in link_meshes(mechanism, sizes) if m.frame not in hidden),
+        *skin_meshes(mechanism, skins or {}),
         *joint_meshes(mechanism, sizes, _strokes(mechanism, every)),
         *_points(mechanism, sizes),
     ]
@@ -39,7 +47,7 @@ def scene_at(model: Model, q: Array, notices: tuple[str, ...] = (), swept: Array
     made = Scene(
         robot=mechanism.name, about=mechanism.about, planar=mechanism.planar, up=up, facing=facing, floor=0.0,
         frames=tuple(f.part for f in mechanism.frames), first=_first(mechanism), meshes=tuple(meshes),
-        pose=_pose(model, q), rest=rest, notices=notices,
+        pose=_pose(model, q), rest=rest, notices=(*notices, *_odd_skins(skins or {}, sizes.whole)),
     )  # fmt: skip
     return _on_floor(made, model, every)
 
@@ -100,10 +108,21 @@ def _sizes(mechanism: Mechanism, rest: Placed) -> Sizes:
     return Sizes(whole, thick)
 
 
-def _bodies(mechanism: Mechanism) -> list[Mesh]:
-    frames = mechanism.frames
-    made = [body_mesh(frames[i].link, i, frames[i].body, piece) for i, piece in mechanism.pieces.items()]
+def _bodies(mechanism: Mechanism, hidden: Container[int]) -> list[Mesh]:
+    frames, shown = mechanism.frames, [(i, p) for i, p in mechanism.pieces.items() if i not in hidden]
+    made = [body_mesh(frames[i].link, i, frames[i].body, piece) for i, piece in shown]
     return [m for m in made if m is not None]
+
+
+def _odd_skins(skins: Mapping[str, Skin], whole: float) -> list[str]:
+    """Words about skins that are much larger or smaller than the robot."""
+    found = []
+    for link, skin in skins.items():
+        times = extent(skin) / whole
+        if not 1e-3 < times < 20:
+            hint = "units: mm" if times > 1 else "units: m"
+            found.append(f"{link}: its skin {skin.file} is {times:.1g} times as large as the robot; {hint}?")
+    return found
 
 
 def _points(mechanism: Mechanism, sizes: Sizes) -> list[Mesh]:
