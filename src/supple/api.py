@@ -348,6 +348,7 @@ class Robot(Machine):
         along: str | None = None,
         samples: int = 201,
         free: bool = False,
+        follow: bool = False,
         loads: Mapping[str, Sequence[float]] | None = None,
         assembly: str | None = None,
         workers: int | None = None,
@@ -360,8 +361,9 @@ class Robot(Machine):
 
         over: coordinate -> values, or text as in '-0.2:0.2:41'; or poses: a table (.csv) with their names in its first row;
         or along: a motion of the robot file, at so many samples. at: what stays the same; free, loads, assembly: as of
-        `modes`. workers: processes (None: one for every processor); dask: 'local' or the address of a cluster; output: a
-        file (.nc, .csv, .mat), with the parts done beside it, from which `resume` goes on.
+        `modes`; follow: f1, f2 ... are modes that are followed by their shapes from near home. workers: processes (None: one
+        for every processor); dask: 'local' or the address of a cluster; output: a file (.nc, .csv, .mat), with the parts
+        done beside it, from which `resume` goes on.
 
         >>> supple.Robot("dualemps").map({"q11": [0.0, 0.05]}, "f1,f2", {"q21": "50 mm"})
         <dualemps map: 2 cases, 2 answered, f1, f2>
@@ -370,7 +372,7 @@ class Robot(Machine):
         from supple.shown import StudyShown, shown
 
         made = map(
-            self, over, _names(of), at, poses=poses, along=along, samples=samples, free=free, loads=loads,
+            self, over, _names(of), at, poses=poses, along=along, samples=samples, free=free, follow=follow, loads=loads,
             assembly=assembly, workers=workers, dask=dask, output=output, resume=resume, progress=progress,
         )  # fmt: skip
         return shown(made, StudyShown)
@@ -388,6 +390,7 @@ class Robot(Machine):
         over: Mapping[str, str | Sequence[float]] | None = None,
         poses: str | Path | None = None,
         free: bool = False,
+        follow: bool = False,
         loads: Mapping[str, Sequence[float]] | None = None,
         assembly: str | None = None,
         workers: int | None = None,
@@ -410,7 +413,8 @@ class Robot(Machine):
 
         made = sweep(
             self, vary, _names(of), at, grid=grid, latin=latin, normal=normal, seed=seed, over=over, poses=poses, free=free,
-            loads=loads, assembly=assembly, workers=workers, dask=dask, output=output, resume=resume, progress=progress,
+            follow=follow, loads=loads, assembly=assembly, workers=workers, dask=dask, output=output, resume=resume,
+            progress=progress,
         )  # fmt: skip
         return shown(made, StudyShown)
 

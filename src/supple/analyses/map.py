@@ -25,6 +25,7 @@ def map(
     along: str | None = None,
     samples: int = 201,
     free: bool = False,
+    follow: bool = False,
     loads: Mapping[str, Sequence[float]] | None = None,
     assembly: str | None = None,
     workers: int | None = None,
@@ -38,7 +39,7 @@ def map(
         raise SuppleError("say where: --over NAME=FIRST:LAST:COUNT, or --poses FILE, or --along MOTION")
     where = places(robot, over, poses, along, samples, at)
     w = wrenches_of(robot.model(), loads or {}).ravel()[None]
-    question = Question(robot, where.names, tuple(of), w, free, assembly)
+    question = Question(robot, where.names, tuple(of), w, free, assembly, follow)
     units = {c.name: c.unit for c in robot.mechanism().coordinates}
     _ = question.quantities  # complaints come before the work
     listed = {n: Column(units[n], x) for n, x in where.chosen.items()}

@@ -38,6 +38,7 @@ def sweep(
     over: Mapping[str, Range] | None = None,
     poses: str | Path | None = None,
     free: bool = False,
+    follow: bool = False,
     loads: Mapping[str, Sequence[float]] | None = None,
     assembly: str | None = None,
     workers: int | None = None,
@@ -56,7 +57,7 @@ def sweep(
     where = places(robot, over, poses, None, 0, at)
     kept = robot.keeping(tuple(designs.values))
     w = wrenches_of(robot.model(), loads or {}).ravel()[None]
-    question = Question(kept, where.names, tuple(of), w, free, assembly)
+    question = Question(kept, where.names, tuple(of), w, free, assembly, follow)
     _ = question.quantities  # complaints come before the work
     made = plan(robot, designs, where)
     chosen = Workers(workers, dask, None if output is None else Path(output), resume, progress)

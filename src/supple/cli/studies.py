@@ -48,6 +48,10 @@ poses_option = click.option(
     "--poses", type=click.Path(path_type=Path), metavar="FILE",
     help="Poses of a table (.csv): names in its first row, units behind them, as in x (mm).",
 )  # fmt: skip
+follow_option = click.option(
+    "--follow", is_flag=True,
+    help="f1, f2 ... are the modes that have these numbers near home, followed by their shapes through crossings.",
+)  # fmt: skip
 
 
 def show_study(study: Study, output: Path | None, plot: Path | None, as_json: bool) -> None:

@@ -77,7 +77,7 @@ class Core(Prepared):
     def _loads(self, loads: Array | None) -> Array:
         """(n or 1, 6 points) wrenches at the named points."""
         none = np.zeros((1, 6 * len(self.model.mechanism.points)))
-        return none if loads is None else np.asarray(loads, dtype=float).reshape(-1, none.shape[1])
+        return none if loads is None or not none.size else np.asarray(loads, dtype=float).reshape(-1, none.shape[1])
 
     def answer(
         self, poses: Array, p: Array | None = None, *, loads: Array | None = None, stage: int = LINEAR, modes: int = 0,

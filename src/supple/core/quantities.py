@@ -281,9 +281,10 @@ def _no(name: str, inside: str, part: str) -> None:
 
 def evaluated(
     core: Core, quantities: Sequence[Quantity], poses: Array, p: Array | None, loads: Array | None, threads: int, *,
-    also: frozenset[str] = frozenset(),
+    also: frozenset[str] = frozenset(), modes: int = 0,
 ) -> tuple[Answers, list[Array]]:  # fmt: skip
-    """Answers to a batch of poses, with what else is wanted of them, and the values (n,) of quantities."""
+    """Answers to a batch of poses, with what else is wanted of them and so many modes at least, and the values (n,) of
+    quantities."""
     stage = max((q.stage for q in quantities), default=POSTURES)
     wanted = also.union(*(q.wanted for q in quantities))
     answers = core.answer(
@@ -291,7 +292,7 @@ def evaluated(
         p,
         loads=loads,
         stage=stage,
-        modes=max((q.modes for q in quantities), default=0),
+        modes=max(modes, *(q.modes for q in quantities), 0),
         wanted=wanted,
         threads=threads,
     )

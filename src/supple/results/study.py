@@ -23,6 +23,23 @@ class Column:
 
 
 @dataclass(frozen=True)
+class Meeting:
+    """Two modes that meet between two cases: where, at which frequency and how near (Hz); they cross, or they veer away from
+    each other and exchange their shapes."""
+
+    modes: tuple[str, str]
+    cases: tuple[int, int]
+    at: Mapping[str, float]
+    frequency: float
+    gap: float
+    kind: str  # cross or veer
+
+    def to_json(self) -> dict[str, Any]:
+        """For machines."""
+        return {**vars(self), "modes": list(self.modes), "cases": list(self.cases), "at": dict(self.at)}
+
+
+@dataclass(frozen=True)
 class Study:
     """Cases (poses, designs or both) in rows, in the order of a grid of `shape` or of a list; not a number where the robot
     cannot be. chosen: what differs between cases; quantities: what was asked of them."""
@@ -39,6 +56,8 @@ class Study:
     varied: tuple[str, ...] = ()  # parameters among what was chosen
     sensitivities: Mapping[str, Mapping[str, float]] = field(default_factory=dict)  # quantity -> parameter -> d ln / d ln
     notices: tuple[str, ...] = ()
+    followed_from: int | None = None  # the case that modes are numbered at, where they were followed by their shapes
+    meetings: tuple[Meeting, ...] = ()  # of followed modes
 
     def __repr__(self) -> str:
         grid = " x ".join(map(str, self.shape))
@@ -93,4 +112,6 @@ class Study:
             "quantiles": {k: dict(zip(("5%", "50%", "95%"), self.quantiles(k), strict=True)) for k in self.quantities},
             "sensitivities": {k: dict(v) for k, v in self.sensitivities.items()},
             "notices": list(self.notices),
+            "followed_from": self.followed_from,
+            "meetings": [m.to_json() for m in self.meetings],
         }

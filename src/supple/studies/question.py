@@ -25,6 +25,7 @@ _MOST = 4096  # cases of one part
 _BYTES = 64_000_000  # of what the core answers to one part
 _CORES: OrderedDict[str, Core] = OrderedDict()  # of this process, by the fingerprint of their question
 _KEPT = 4
+_MORE = 3  # modes beyond those that are followed
 
 
 @dataclass(frozen=True)
@@ -49,6 +50,9 @@ class Part:
     values: Array
     regular: Array
     problems: Mapping[int, str] = field(default_factory=dict)
+    squares: Array = field(default_factory=lambda: np.zeros((0, 0)))  # of modes that are followed, with shapes and momenta
+    shapes: Array = field(default_factory=lambda: np.zeros((0, 0, 0)))
+    momenta: Array = field(default_factory=lambda: np.zeros((0, 0, 0)))
 
     @property
     def answered(self) -> Any:
@@ -65,11 +69,12 @@ class Question:
     wrenches: Array
     free: bool = False
     assembly: str | None = None
+    follow: bool = False
 
     def __getstate__(self) -> dict[str, Any]:
         """What other processes need: the robot as it was read, without what was derived from it here."""
         plain = Machine(self.robot.source, dict(self.robot.settings), self.robot.keep)
-        fields = ("names", "asked", "wrenches", "free", "assembly")
+        fields = ("names", "asked", "wrenches", "free", "assembly", "follow")
         return {"robot": plain, **{k: getattr(self, k) for k in fields}, "fingerprint": self.fingerprint}
 
     @cached_property
@@ -87,7 +92,7 @@ class Question:
         about = [
             version("supple"), Path(str(self.core.compiled.library._name)).name, source.sha256,
             {k: str(v) for k, v in self.robot.settings.items()}, self.robot.keep, self.names, self.asked, self.free,
-            self.assembly,
+            self.assembly, self.follow,
         ]  # fmt: skip
         made = hashlib.sha256(json.dumps(about).encode())
         for table in (self.wrenches, self.core.home):
@@ -97,26 +102,53 @@ class Question:
     @cached_property
     def size(self) -> int:
         """How many cases make a part: as many as keep the answers in memory, and never a matter of who works on them."""
-        names = self._needed | frozenset(x for q in self.quantities for x in q.wanted)
-        shapes = self.core.compiled.shapes(max((q.modes for q in self.quantities), default=0))
+        names = self._needed | self._also | frozenset(x for q in self.quantities for x in q.wanted)
+        shapes = self.core.compiled.shapes(max(self.tracked, *(q.modes for q in self.quantities), 0))
         bytes_each = 8 * sum(int(np.prod(shape)) for name, shape in shapes.items() if name in names)
         bytes_each += 8 * self.core.structure.nv * len(self.core.structure.linear.independent) * ("T" in names)
         return max(64, min(_MOST, 1 << int(np.log2(max(1.0, _BYTES / bytes_each)))))
 
     _needed = frozenset({"posture", "q", "lam", "J"})
 
+    @property
+    def followed(self) -> list[int]:
+        """Modes (from 0) that are followed by their shapes."""
+        return sorted({q.index for q in self.quantities if q.kind == "f"}) if self.follow else []
+
+    @property
+    def tracked(self) -> int:
+        """How many modes are looked at for those that are followed: some more, which they may change places with."""
+        most = len(self.core.structure.linear.independent)
+        return min(most, max(self.followed) + 1 + _MORE) if self.followed else 0
+
+    @property
+    def _also(self) -> frozenset[str]:
+        return frozenset({"J", "posture"}) | (frozenset({"M", "shapes"}) if self.follow else frozenset())
+
     @one_thread
     def part(self, cases: Cases, threads: int = 1) -> Part:
         """The Part of some cases, the same to the last bit wherever and by how many threads it is computed."""
         answers, found = evaluated(
-            self.core, self.quantities, cases.poses, cases.p, self.wrenches, threads, also=frozenset({"J", "posture"})
+            self.core, self.quantities, cases.poses, cases.p, self.wrenches, threads, also=self._also, modes=self.tracked
         )  # fmt: skip
         values = np.column_stack(found) if found else np.zeros((len(cases), 0))
         regular, status, problems = _regular(self.core, answers), answers.status.copy(), dict(answers.problems)
         for row, words in self._beyond(answers).items():
             status[row], problems[row] = NOT_REACHED, words
             values[row], regular[row] = np.nan, np.nan
-        return Part(status, values, regular, problems)
+        return Part(status, values, regular, problems, *(self._tracks(answers, status) if self.follow else ()))
+
+    def _tracks(self, answers: Answers, status: Array) -> tuple[Array, Array, Array]:
+        """Squares (n, modes), shapes and momenta (n, independent motions, modes) of the modes that are looked at."""
+        shapes = answers["shapes"][:, list(self.core.structure.linear.independent), : self.tracked]
+        made = answers["squares"][:, : self.tracked].copy(), shapes, answers["M"] @ shapes
+        for table in made:
+            table[status != ANSWERED] = np.nan
+        return made
+
+    def squares(self, poses: Array, p: Array | None, modes: int) -> Array:
+        """(n, modes) squares of angular frequencies of further cases."""
+        return self.core.answer(poses, p, loads=self.wrenches, modes=modes)["squares"]
 
     def _beyond(self, answers: Answers) -> dict[int, str]:
         """Poses in which a joint is beyond its limits, with words."""

@@ -21,6 +21,7 @@ from supple.errors import BackendError, SuppleError
 from supple.results.study import Column, Study
 from supple.storage.studies import Parts, save_study
 from supple.studies.question import Cases, Part, Question, part_elsewhere
+from supple.studies.tracking import check_follow, with_followed_modes
 
 _AHEAD = 3  # parts handed out for every worker
 _SMALL = 3  # parts that are not worth starting processes for
@@ -60,6 +61,7 @@ def study(
     axes: tuple[str, ...],
 ) -> Study:  # fmt: skip
     """The Study of all cases, written to the workers' output; parts that are kept there are not computed again."""
+    check_follow(question, len(cases), axes)
     keeper = workers.parts()
     slices = [slice(begin, min(begin + question.size, len(cases))) for begin in range(0, len(cases), question.size)]
     found = _Run(question, cases, slices, workers, keeper).parts()
@@ -74,6 +76,8 @@ def study(
     regular = np.concatenate([part.regular for part in found])
     answered = np.concatenate([part.answered for part in found])
     made = Study(question.robot.name, kind, shape, axes, chosen, quantities, answered, problems, regular)
+    if question.follow:
+        made = with_followed_modes(made, question, cases, found)
     if keeper is not None and workers.output is not None:
         save_study(made, workers.output)
         keeper.remove()
@@ -91,7 +95,7 @@ class _Run:
         for k in range(len(self.slices)) if self.workers.resume else ():
             kept = self.keeper.kept(self._key(k)) if self.keeper is not None else None
             if kept is not None:
-                self.found[k] = Part(kept["status"], kept["values"], kept["regular"], kept["problems"])
+                self.found[k] = Part(**kept)
         left = [k for k in range(len(self.slices)) if k not in self.found]
         if self.workers.dask is not None and left:
             with _cluster(self.workers) as (pool, count):

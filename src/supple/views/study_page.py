@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import numpy as np
 
 from supple.results.study import Column, Study
 from supple.views.page import Line, Page, Sheet
 from supple.views.study_axes import shown_unit
+
+_MEETINGS = 12  # of a table
 
 
 def study_page(study: Study) -> Page:
@@ -18,6 +22,7 @@ def study_page(study: Study) -> Page:
     said += f", {answered} answered" if answered < len(study.answered) else ""
     made: list[Line | Sheet] = [Sheet(("what", "least", "median", "largest", "unit", "worst at"), rows, said)]
     made += _spread(study) + _sensitivities(study)
+    made += _meetings(study)
     crossed = study.singular()
     if crossed:
         first = _where(study, crossed[0][0])
@@ -25,6 +30,21 @@ def study_page(study: Study) -> Page:
     if study.problems:
         row, text = next(iter(study.problems.items()))
         made.append(Line(f"no answer at {_where(study, row)}: {text}", faint=f" ({len(study.problems)} such cases)"))
+    return made
+
+
+def _meetings(study: Study) -> list[Line | Sheet]:
+    if study.followed_from is None:
+        return []
+    made: list[Line | Sheet] = [Line(f"modes are numbered at {_where(study, study.followed_from)} and followed by shape")]
+    nearest = sorted(study.meetings, key=lambda m: m.gap)[:_MEETINGS]
+    rows = [
+        (" and ".join(m.modes), m.kind, f"{m.frequency:.5g}", f"{m.gap:.3g}", _said(study, m.at))
+        for m in sorted(nearest, key=lambda m: m.cases)
+    ]
+    if rows:
+        more = "" if len(nearest) == len(study.meetings) else f", the nearest of {len(study.meetings)}"
+        made.append(Sheet(("modes", "they", "Hz", "Hz apart", "at"), rows, f"where modes meet{more}"))
     return made
 
 
@@ -39,8 +59,12 @@ def _row(study: Study, name: str, column: Column) -> tuple[str, ...]:
 
 
 def _where(study: Study, row: int) -> str:
+    return _said(study, study.case(row))
+
+
+def _said(study: Study, case: Mapping[str, float]) -> str:
     found = []
-    for name, value in study.case(row).items():
+    for name, value in case.items():
         unit, scale = shown_unit(study.chosen[name].unit)
         found.append(f"{name} = {value * scale:.5g} {unit}".strip())
     return ", ".join(found)

@@ -9,6 +9,7 @@ import numpy as np
 
 from supple.results.study import Study
 from supple.views.figures import Figure, new_figure, written
+from supple.views.meetings_plot import followed_figure, mark_meetings
 from supple.views.study_axes import axis_label, line_of, scaled, shown_unit
 from supple.views.sweep_plot import sweep_figure
 
@@ -23,6 +24,8 @@ def draw_study(study: Study, file: Path) -> Path:
 
 def study_figure(study: Study) -> Figure:
     """One panel for every quantity (of three axes and more: one row of slices for each); sweeps in their own way."""
+    if study.followed_from is not None and len(study.shape) == 1:
+        return followed_figure(study)
     if study.kind == "sweep":
         return sweep_figure(study)
     drawn = list(study.quantities)[:_PANELS]
@@ -83,6 +86,8 @@ def _maps(study: Study, drawn: list[str], slices: list[tuple[int, ...]], titles:
         for axes, index, title in zip(row, slices, titles, strict=True):
             image = _one_map(axes, study, grid[(slice(None), slice(None), *index)], (first, second), low, high)
             _mark_worst(axes, study, name, index, (first, second))
+            if len(study.shape) == 2:
+                mark_meetings(axes, study, name, (first, second))
             if crossed:
                 _draw_singular(axes, study, index, (first, second))
             axes.set_title(title, fontsize=9)

@@ -8,7 +8,7 @@ import click
 
 from supple.cli.motions import bar, interrupted, writable
 from supple.cli.options import assembly_option, at_option, json_option, load_option, named_values, set_option
-from supple.cli.studies import of_option, over_option, poses_option, show_study, work_options
+from supple.cli.studies import follow_option, of_option, over_option, poses_option, show_study, work_options
 
 
 @click.command()
@@ -24,6 +24,7 @@ from supple.cli.studies import of_option, over_option, poses_option, show_study,
 @over_option
 @poses_option
 @click.option("--free", is_flag=True, help="Actuators follow with constant force instead of being held.")
+@follow_option
 @at_option
 @set_option
 @assembly_option
@@ -32,7 +33,7 @@ from supple.cli.studies import of_option, over_option, poses_option, show_study,
 @json_option
 def sweep(
     robot: str, vary: dict[str, str], grid: bool, latin: int | None, normal: dict[str, str], seed: int, of: list[str],
-    over: dict[str, str], poses: Path | None, free: bool, at: dict[str, str], settings: dict[str, str],
+    over: dict[str, str], poses: Path | None, free: bool, follow: bool, at: dict[str, str], settings: dict[str, str],
     assembly: str | None, loads: dict[str, list[float]], workers: int | None, dask: str | None, output: Path | None,
     resume: bool, plot: Path | None, as_json: bool,
 ) -> None:  # fmt: skip
@@ -42,7 +43,8 @@ def sweep(
     writable(output, plot)
     with bar(f"{robot} sweep") as report, interrupted(output):
         found = Robot(robot, settings).sweep(
-            vary, of, at, grid=grid, latin=latin, normal=normal, seed=seed, over=over, poses=poses, free=free, loads=loads,
+            vary, of, at, grid=grid, latin=latin, normal=normal, seed=seed, over=over, poses=poses, free=free,
+            follow=follow, loads=loads,
             assembly=assembly, workers=workers, dask=dask, output=output, resume=resume, progress=report,
         )  # fmt: skip
     show_study(found, output, plot, as_json)
