@@ -194,13 +194,14 @@ def _label(line: str) -> str:
 
 def _scale(above: str, below: str, over: int, under: int, units: Units, kind: int) -> tuple[float, int | None]:
     """What one of the ordinate is in SI, and how often its motion is differentiated."""
-    order = 0 if over == _STRAIN else _ORDERS.get(over)
+    order = 0 if over == _STRAIN or (over == _FORCE and kind == RESPONSE) else _ORDERS.get(over)
     if kind == COHERENCE:
         return 1.0, order
     per_force = kind == RESPONSE and (under == _FORCE or under == 0)
     if kind == RESPONSE and order is None and over != 0:
         raise Fault(
-            f"a response of data type {over}; strain (3), displacement (8), velocity (11), acceleration (12) are read"
+            f"a response of data type {over}; strain (3), displacement (8), velocity (11), acceleration (12) and force (13) "
+            "are read"
         )
     names = (_LABELS.get(_label(above)), _LABELS.get(_label(below)))
     if names[0] is not None and (not per_force or names[1] is not None):

@@ -201,7 +201,7 @@ def _of_exciter(test: Test, records: list[Function58], exciter: Channel, file: s
 def _blow(test: Test, own: list[Function58], force: Function58, file: str) -> tuple[Array, list[int], float]:
     columns: dict[int, Array] = {}
     for f in own:
-        if f.force:
+        if f.force and _matched(f.node, f.direction, test.inputs):
             continue
         out = _matched(f.node, f.direction, test.outputs)
         if out is None:

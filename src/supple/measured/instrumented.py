@@ -10,7 +10,7 @@ import numpy as np
 
 from supple.errors import RobotFileError
 from supple.machine import Machine
-from supple.measured.test import Channel, Test
+from supple.measured.test import Channel, Test, springs
 from supple.model.algebra import Array
 from supple.model.model import Model
 from supple.robot.description import Link, Point
@@ -81,6 +81,10 @@ def rows_of(model: Model, q: Array, channels: Sequence[Channel], motions: Array)
         found = model.call("points", q=q, v=motions.T)
         places = {name: k for k, name in enumerate(model.mechanism.points)}
     for row, channel in enumerate(channels):
+        if channel.force:
+            frame, own = springs(model.mechanism)[str(channel.joint)]
+            made[row] = model.body_stiffness(frame)[own] @ motions[model.mechanism.frames[frame].ev]
+            continue
         if channel.joint is not None:
             made[row] = motions[model.index(channel.joint)]
             continue

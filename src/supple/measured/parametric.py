@@ -6,7 +6,7 @@ have rates, accelerations and weight put in. They are analytic, so a step along 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import fields, is_dataclass, replace
 from typing import Any
 
@@ -41,7 +41,8 @@ class Family:
         self._sparse: dict[str, Sparse] = {}
         self._last: ParametricModel | None = None  # poses of a test ask for the same values one after the other
         leaves: dict[Expr, int] = {}
-        _walk(kept.equations.mechanism, lambda x: leaves.setdefault(x, len(leaves)))
+        self._still: set[int] = set()  # of the mechanism's parts, which live as long as it does
+        _walk(kept.equations.mechanism, lambda x: leaves.setdefault(x, len(leaves)), self._still)
         self._leaves = leaves
         made = function("entries", {"p": kept.symbols}, {"values": list(leaves)})
         self._entries = interpret(made)
@@ -88,7 +89,9 @@ class Family:
     def mechanism(self, p: Array) -> Mechanism:
         """The mechanism with numbers for its parameters."""
         values = self.entries(p)
-        made: Mechanism = _with(self.kept.equations.mechanism, {x: float(values[k]) for x, k in self._leaves.items()})
+        made: Mechanism = _with(
+            self.kept.equations.mechanism, {x: float(values[k]) for x, k in self._leaves.items()}, self._still
+        )
         return made
 
 
@@ -161,7 +164,8 @@ class Shifted:
         """Whether the matrix of a Function is zero wherever the robot rests."""
         return self.model.family.sparse(name).rounds == 0
 
-    def _entry(self, x: Any) -> Any:
+    def entry(self, x: Any) -> Any:
+        """The shifted value of an entry of the mechanism."""
         family = self.model.family
         return family.entries(self.p)[family._leaves[x]] if isinstance(x, Expr) else float(x)
 
@@ -169,7 +173,7 @@ class Shifted:
         """Derivatives of the stiffness of servos."""
         coordinates = self.model.family.kept.equations.mechanism.coordinates
         return {
-            i: float(np.imag(self._entry(coordinates[i].servo)) / STEP)
+            i: float(np.imag(self.entry(coordinates[i].servo)) / STEP)
             for i in self.model.servos
             if isinstance(coordinates[i].servo, Expr)
         }
@@ -189,43 +193,44 @@ def _retracted(model: Model, q: Array, dq: Array) -> Array:
     return moved
 
 
-def _walk(part: Any, note: Callable[[Expr], Any]) -> None:
-    """Notes every expression in a record, its arrays, tuples and dicts."""
+def _walk(part: Any, note: Callable[[Expr], Any], still: set[int]) -> bool:
+    """Notes every expression in a record, its arrays, tuples and dicts; gathers the ids of what holds none of them."""
     if isinstance(part, Expr):
         note(part)
-    elif isinstance(part, np.ndarray) and part.dtype == object:
-        for x in part.ravel():
-            _walk(x, note)
-    elif isinstance(part, (tuple, list)):
-        for x in part:
-            _walk(x, note)
-    elif isinstance(part, dict):
-        for x in part.values():
-            _walk(x, note)
-    elif is_dataclass(part) and not isinstance(part, type):
-        for f in fields(part):
-            _walk(getattr(part, f.name), note)
+        return True
+    held = False
+    for x in _parts(part):
+        held = _walk(x, note, still) or held
+    if not held:
+        still.add(id(part))
+    return held
 
 
-def _with(part: Any, values: dict[Expr, float]) -> Any:
-    """The same record with numbers for its expressions."""
+def _parts(part: Any) -> Iterable[Any]:
+    """What a record, an array of objects, a tuple, a list or a dict holds."""
+    if isinstance(part, np.ndarray):
+        return part.ravel() if part.dtype == object else ()
+    if isinstance(part, (tuple, list)):
+        return part
+    if isinstance(part, dict):
+        return part.values()
+    if is_dataclass(part) and not isinstance(part, type):
+        return [getattr(part, f.name) for f in fields(part)]
+    return ()
+
+
+def _with(part: Any, values: dict[Expr, float], still: set[int]) -> Any:
+    """The same record with numbers for its expressions; parts that are still have none."""
+    if id(part) in still:
+        return part
     if isinstance(part, Expr):
         return values[part]
     if isinstance(part, np.ndarray):
-        if part.dtype != object or not any(isinstance(x, Expr) for x in part.ravel()):
-            return part
         made = np.empty(part.shape, dtype=object)
         made.ravel()[:] = [values[x] if isinstance(x, Expr) else x for x in part.ravel()]
         return made
-    if isinstance(part, tuple):
-        return tuple(_with(x, values) for x in part)
-    if isinstance(part, list):
-        return [_with(x, values) for x in part]
+    if isinstance(part, (tuple, list)):
+        return type(part)(_with(x, values, still) for x in part)
     if isinstance(part, dict):
-        return {k: _with(x, values) for k, x in part.items()}
-    if is_dataclass(part) and not isinstance(part, type):
-        changed = {f.name: _with(getattr(part, f.name), values) for f in fields(part) if f.init}
-        if all(changed[k] is getattr(part, k) for k in changed):
-            return part
-        return replace(part, **changed)
-    return part
+        return {k: _with(x, values, still) for k, x in part.items()}
+    return replace(part, **{f.name: _with(getattr(part, f.name), values, still) for f in fields(part) if f.init})

@@ -207,6 +207,10 @@ class _AtShifted:
     def index(self, name: str) -> int:
         return self.model.index(name)
 
+    def body_stiffness(self, frame: int) -> Array:
+        written = self.model.family.kept.equations.mechanism.frames[frame].body.K_ee
+        return np.array([[self.shifted.entry(x) for x in row] for row in written])
+
     def call(self, name: str, **given: Any) -> dict[str, Array]:
         inputs = self.model.function(name).inputs
         return self.model.call(name, **given, **({"p": self.shifted.p} if "p" in inputs else {}))

@@ -38,7 +38,9 @@ def response_functions(
             place = (nodes[out.place], out.code, nodes[given.place], given.code)
             name = f"{out.name} / {given.name}"
             y = found.values[:, o, i]
-            made.append(Function58(RESPONSE, found.frequencies_hz, y, *place, out.order, False, name, strain=out.gauge > 0))
+            made.append(
+                Function58(RESPONSE, found.frequencies_hz, y, *place, out.order, out.force, name, strain=out.gauge > 0)
+            )
             if found.coherence is not None:
                 y = found.coherence[:, o, i]
                 made.append(Function58(COHERENCE, found.frequencies_hz, y, *place, out.order, False, name))
@@ -55,7 +57,7 @@ def record_functions(
         t = np.arange(len(blow.force)) * step
         made.append(Function58(TIME, t, blow.force, *at, 0, 0, None, True, given.name, case=case))
         made += [
-            Function58(TIME, t, y, nodes[c.place], c.code, *at, c.order, False, c.name, case=case, strain=c.gauge > 0)
+            Function58(TIME, t, y, nodes[c.place], c.code, *at, c.order, c.force, c.name, case=case, strain=c.gauge > 0)
             for c, y in zip(outputs, blow.responses.T, strict=True)
         ]
     return made

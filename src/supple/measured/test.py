@@ -21,7 +21,7 @@ from supple.robot.structure import structure_problems
 from supple.robot.values import Scope, resolve
 from supple.robot.yaml_tree import FileTree, printable, read_text, read_tree
 
-ORDERS = {"displacement": 0, "encoder": 0, "strain": 0, "velocity": 1, "accelerometer": 2}
+ORDERS = {"displacement": 0, "encoder": 0, "strain": 0, "force": 0, "velocity": 1, "accelerometer": 2}
 AXES = ("x", "y", "z")
 
 
@@ -39,6 +39,7 @@ class Channel:
     order: int = 0
     joint: str | None = None
     gauge: float = 0.0  # length (m) of a strain gauge, from its place on along its vector
+    force: bool = False  # in the spring whose coordinate `joint` is
 
     @property
     def end(self) -> str:
@@ -120,7 +121,7 @@ def parse_test(text: str, file: str, folder: Path, description: Description, mec
 def _sensor(name: str, sensor: spec.Sensor) -> list[Channel]:
     order, node = ORDERS[sensor.kind], sensor.node or 0
     if sensor.joint is not None:
-        return [Channel(name, name, np.zeros(3), False, node, 0, 0, sensor.joint)]
+        return [Channel(name, name, np.zeros(3), False, node, 0, 0, sensor.joint, force=sensor.kind == "force")]
     turned = turns(sensor.rotate).astype(float)
     if sensor.kind == "strain":
         axis = sensor.directions[0]
@@ -166,7 +167,7 @@ class _Names:
             for key, known in (("sensor", self.written.sensors), ("exciter", self.written.exciters)):
                 self.known(("static", name, key), getattr(part, key), known, key)
             if getattr(self.written.sensors.get(part.sensor), "joint", None) is not None:
-                self.scope.note(("static", name, "sensor"), "is an encoder; displacements are those of a place")
+                self.scope.note(("static", name, "sensor"), "is at a joint; displacements are those of a place")
             if getattr(self.written.sensors.get(part.sensor), "kind", None) == "strain":
                 self.scope.note(("static", name, "sensor"), "is a strain gauge; displacements are those of a place")
         for name, run in self.written.motions.items():
@@ -194,10 +195,18 @@ class _Names:
             self.scope.note(path, "a strain gauge needs a link, at, and one of its directions, as directions: [x]")
         joint = getattr(part, "joint", None)
         if joint is not None:
+            if part.kind == "force":
+                self.known((*path, "joint"), joint, list(springs(self.mechanism)), "coordinate of a joint's spring")
+                return
             joints = [c.name for c in self.mechanism.coordinates if c.kind != "elastic"]
             self.known((*path, "joint"), joint, joints, "joint")
             if part.kind != "encoder":
-                self.scope.note((*path, "kind"), "a joint is watched by an encoder; write kind: encoder")
+                self.scope.note((*path, "kind"), "a joint is watched by an encoder, its spring by a force sensor; write "
+                                "kind: encoder or kind: force")  # fmt: skip
+        elif part.kind in ("encoder", "force") and path[0] == "sensors":
+            self.scope.note(
+                path, f"needs a joint: {'what it turns with' if part.kind == 'encoder' else 'whose spring it is'}"
+            )
 
     def codes(self) -> None:
         """A node and direction of the measurement system stand for one sensor."""
@@ -228,6 +237,15 @@ class _Names:
             self.scope.note((), "holds nothing that is measured; add poses:, static: or motions: to it")
         if self.written.poses and all(p.held_out for p in self.written.poses.values()):
             self.scope.note(("poses",), "all are held out; nothing is left to fit")
+
+
+def springs(mechanism: Mechanism) -> dict[str, tuple[int, int]]:
+    """Coordinates of the springs in joints: their frame, and which of its body's elastic coordinates they are."""
+    return {
+        mechanism.coordinates[i].name: (k, i - frame.ev.start)
+        for k, frame in enumerate(mechanism.frames) if frame.role == "spring" and frame.body.flexible
+        for i in range(frame.ev.start, frame.ev.stop)
+    }  # fmt: skip
 
 
 def priors_of(test: Test) -> Mapping[str, spec.Prior]:

@@ -41,13 +41,13 @@ class Placed(FileRecord):
 
 
 class Sensor(Placed):
-    """What is watched: a triaxial accelerometer, a probe of displacement or velocity, a joint's encoder, or a strain gauge
-    of length `gauge` from `at` on along its one direction, an axis of its link.
+    """What is watched: a triaxial accelerometer, a probe of displacement or velocity, a joint's encoder, a strain gauge of
+    length `gauge` from `at` on along its one direction, an axis of its link, or the force in a joint's spring (`force`).
 
     `directions` are axes of the sensor, which are those of the base or the link, turned by `rotate`; `node` is its number in
     the measurement system. `mass` loads the robot while it is measured."""
 
-    kind: Literal["accelerometer", "velocity", "displacement", "encoder", "strain"] = "accelerometer"
+    kind: Literal["accelerometer", "velocity", "displacement", "encoder", "strain", "force"] = "accelerometer"
     joint: NameInFile | None = None
     directions: Annotated[list[Axis], Field(min_length=1, max_length=3)] = ["x", "y", "z"]
     mass: Annotated[Any, Q("mass", least=0)] = 0

@@ -68,6 +68,11 @@ class Model:
     def index(self, name: str) -> int:
         return self.names.index(name)
 
+    def body_stiffness(self, frame: int) -> Array:
+        """The stiffness matrix of a frame's body on its elastic coordinates, unloaded."""
+        made: Array = self.mechanism.frames[frame].body.K_ee.astype(float)
+        return made
+
     # Functions, loaded when first used ------------------------------------------------------------------------------
 
     @property
