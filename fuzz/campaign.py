@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
+import gc
 import hashlib
 import json
+import os
 import sys
 import time
 from collections.abc import Callable
@@ -13,6 +16,7 @@ from typing import Any
 
 from fuzz.formats import FORMATS
 from fuzz.worker import Attack, Finding, alone, tried
+from supple.errors import SuppleError
 
 _TRIALS = 250  # to make a finding smaller
 
@@ -22,8 +26,15 @@ def campaign(name: str, count: int, run: int, keep: Path, seconds: float | None 
     state = _read(keep / f"{name}-{run}.json")
     end = None if seconds is None else time.monotonic() + seconds
     with TemporaryDirectory(prefix="supple-fuzz-") as folder:
+        os.environ["SUPPLE_CACHE"] = str(Path(folder, "cache"))  # mutants are not worth keeping in the user's
         attack = attack_of(name, run, Path(folder))
+        for seed in attack.seeds[:3]:  # children find imported and compiled what they need
+            with contextlib.suppress(SuppleError):
+                seed.examine(seed.path, True)
+        gc.freeze()
         for tally in tried(attack, state["tried"], count):
+            for answer in Path(folder, "cache").rglob("*.npz"):
+                answer.unlink()
             state["tried"] += tally.tried
             state["seconds"] += tally.seconds
             for key, value in tally.counts.items():

@@ -60,8 +60,11 @@ class Ground:
         return started(words, own, become).wait()
 
     def plant(self, folder: Path, names: list[str], user: int = ATTACKER) -> None:
-        """Evil libraries under good names, and under a good key with another signature."""
+        """Evil libraries under good names, and under a good key with another signature, on shelves of the attacker's."""
         for name in (*names, *(f"{n.split('-')[0]}-{'0' * 32}.so" for n in names)):
+            shelf = (folder / name).parent
+            shelf.mkdir(exist_ok=True)
+            os.chown(shelf, user, user)
             (folder / name).unlink(missing_ok=True)
             shutil.copy(self.library, folder / name)
             os.chown(folder / name, user, user)
@@ -159,7 +162,7 @@ def main() -> None:
         code, words = first.victim(first.own / "cache")
         if code != 0:
             raise click.ClickException(f"the victim cannot simulate at all: {words.strip()[-400:]}")
-        names = [p.name for p in (first.own / "cache").glob("*.so")]
+        names = [str(p.relative_to(first.own / "cache")) for p in (first.own / "cache").rglob("*.so")]
         for attack in ATTACKS:
             ground = Ground(Path(root, attack.__name__))
             wanted, code = attack(ground, names)

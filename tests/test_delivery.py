@@ -227,17 +227,22 @@ def test_a_cache_of_another_user_is_refused(cache: Path) -> None:
 def test_a_planted_library_does_not_run(cache: Path) -> None:
     """Neither under a right key with a plausible signature, nor with a signature of another library."""
     native.native(product())
-    (path,) = cache.glob("*.so")
+    (path,) = cache.rglob("*.so")
     key = path.name.split("-")[0]
     good = path.read_bytes()
-    (cache / f"{key}-{'0' * 32}.so").write_bytes(b"planted")
+    path.with_name(f"{key}-{'0' * 32}.so").write_bytes(b"planted")
     path.unlink()  # not written in place: it is loaded
     path.write_bytes(b"planted")
     assert native.native(product())(q=[3.0, 7.0])["y"][0] == 21.0
-    assert not [p for p in cache.glob("*.so") if p.read_bytes() == b"planted"]
-    other = f"{'f' * 32}-{path.name.split('-')[1]}"
-    (cache / other).write_bytes(good)
-    assert kept_file("f" * 32, ".so") is None and not (cache / other).exists()
+    assert not [p for p in cache.rglob("*.so") if p.read_bytes() == b"planted"]
+    other = cache / "ff" / f"{'f' * 32}-{path.name.split('-')[1]}"
+    other.parent.mkdir(mode=0o700, exist_ok=True)
+    other.write_bytes(good)
+    assert kept_file("f" * 32, ".so") is None and not other.exists()
+    path.parent.chmod(0o777)  # others may change what stands there, however well it is signed
+    assert kept_file(key, ".so") is None
+    with pytest.raises(SuppleError, match="made by another user"):
+        native.native(product())
 
 
 @posix
@@ -255,7 +260,7 @@ def test_without_a_cache_there_is_a_makeshift_said_once(
         native.native(product())
     assert len(told) == 1
     (folder,) = tmp_path.glob("supple-*")
-    assert re.fullmatch(r"[0-9a-f]{32}-[0-9a-f]{32}\.so", next(folder.glob("*.so")).name)
+    assert re.fullmatch(r"[0-9a-f]{32}-[0-9a-f]{32}\.so", next(folder.rglob("*.so")).name)
     assert folder.stat().st_mode & 0o077 == 0
 
 

@@ -382,7 +382,7 @@ def test_broken_compiler_is_an_error_with_its_words(
         with pytest.raises(BackendError, match=words) as caught:
             native.load(small())
         assert len(str(caught.value)) < 3000
-    assert not list(own_cache.glob("*.so"))
+    assert not list(own_cache.rglob("*.so"))
 
 
 @needs_compiler
@@ -427,7 +427,7 @@ def test_damaged_library_is_rebuilt(damage: str, own_cache: Path) -> None:
     path.write_bytes(harm[damage])
     again = compiler.shared_library(source)
     assert again.read_bytes() == content or again != path
-    assert [p for p in own_cache.iterdir() if p.suffix == path.suffix] == [again]
+    assert [p for p in own_cache.rglob("*") if p.suffix == path.suffix] == [again]
     np.testing.assert_allclose(native.native(small())(q=[2.0, 3.0])["y"][0], 6 + 1 / 3)
 
 
@@ -455,7 +455,7 @@ def test_processes_may_compile_the_same_at_once(own_cache: Path) -> None:
     running = [subprocess.Popen([sys.executable, "-c", CHILD], stdout=subprocess.PIPE, text=True) for _ in range(4)]
     assert [p.communicate(timeout=PATIENCE)[0].strip() for p in running] == ["21.0"] * 4
     assert not list(own_cache.glob(".supple-*"))
-    for path in own_cache.glob("*.so"):
+    for path in own_cache.rglob("*.so"):
         assert path.name == file_name(own_cache, path.name.split("-")[0], ".so", path.read_bytes())
 
 

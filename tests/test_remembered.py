@@ -26,7 +26,7 @@ def test_what_was_not_used_for_longest_goes_first(cache: Path) -> None:
     keys = [key_of("test", str(k)) for k in range(4)]
     for age, key in enumerate(keys):
         remember(key, {"age": age})
-        (path,) = cache.glob(f"{key}-*")
+        (path,) = cache.rglob(f"{key}-*")
         os.utime(path, (1e9 - 1e5 * age, 1e9 - 1e5 * age))
     assert recalled(keys[3]) is not None  # the oldest, used just now
     size = max(found.st_size for _, found in entries(cache))

@@ -74,7 +74,7 @@ def test_what_was_stored_comes_back(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     assert found is not None and found.words() == made.words()
     given = {"a": np.array([0.3, -0.4, 0.5]), "n": np.zeros(0), "b": np.ones((2, 2))}
     assert np.array_equal(Tape(found)(**given)["others"], Tape(made)(**given)["others"])
-    (path,) = (tmp_path / "cache").glob("*.npz")
+    (path,) = (tmp_path / "cache").rglob("*.npz")
     path.write_bytes(path.read_bytes()[:-1] + b"?")  # not what was signed
     assert recalled(key) is None and not path.exists()
 

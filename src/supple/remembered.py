@@ -1,8 +1,9 @@
 """What was derived and compiled, kept by the question that it answers: signed files in the user's private folder.
 
 A question is a text of all that the answer depends on, the source of supple included. A file counts only with its signature,
-so what is cut short or foreign is not read; files appear by one rename, so processes may race. The folder stays below a
-size: what was not used for longest goes first.
+so what is cut short or foreign is not read; files appear by one rename, so processes may race. They stand on shelves, by the
+first digits of their names, so that looking for one does not mean looking at all. The folder stays below a size: what was
+not used for longest goes first.
 """
 
 from __future__ import annotations
@@ -95,7 +96,8 @@ def kept_file(key: str, suffix: str) -> Path | None:
     """The file of that key, if there is one that was made here and is whole; others are removed."""
     with contextlib.suppress(SuppleError):
         for folder in _folders():
-            for path in sorted(folder.glob(f"{key}-*{suffix}")):
+            shelf = _shelf(folder, key)
+            for path in sorted(shelf.glob(f"{key}-*{suffix}")) if _is_own(shelf) else ():
                 with contextlib.suppress(OSError):
                     if not_private(path) is None and path.name == file_name(folder, key, suffix, path.read_bytes()):
                         _note_use(path)
@@ -106,12 +108,25 @@ def kept_file(key: str, suffix: str) -> Path | None:
 
 def keep_file(folder: Path, key: str, suffix: str, made: Path) -> Path:
     """The place of a file that was made in a scratch folder of `folder`, after it was moved there."""
-    final = folder / str(file_name(folder, key, suffix, made.read_bytes()))
+    shelf = _shelf(folder, key)
+    shelf.mkdir(mode=0o700, exist_ok=True)
+    if not _is_own(shelf):
+        raise SuppleError(f"{shelf} was made by another user, so compiled code is not kept there; remove it")
+    final = shelf / str(file_name(folder, key, suffix, made.read_bytes()))
     os.replace(made, final)
     if folder not in _pruned:
         _pruned.add(folder)
         prune(folder)
     return final
+
+
+def _shelf(folder: Path, key: str) -> Path:
+    return folder / key[:2]
+
+
+def _is_own(shelf: Path) -> bool:
+    """Whether a shelf is there and nobody else can have put something onto it."""
+    return shelf.is_dir() and not shelf.is_symlink() and not_private(shelf) is None
 
 
 def file_name(folder: Path, key: str, suffix: str, content: bytes) -> str | None:
@@ -128,7 +143,7 @@ def _note_use(path: Path) -> None:
 def entries(folder: Path) -> list[tuple[Path, os.stat_result]]:
     """What is kept in a folder, what was not used for longest first."""
     found = []
-    for path in folder.glob("*-*.*"):
+    for path in (*folder.glob("*-*.*"), *folder.glob("??/*-*.*")):  # some of earlier versions have no shelf
         with contextlib.suppress(OSError):
             found.append((path, path.lstat()))
     return sorted(found, key=lambda one: one[1].st_mtime)

@@ -13,14 +13,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from difflib import get_close_matches
 from fractions import Fraction
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import Any
 
-Dimension = tuple[Fraction, ...]
+Dimension = tuple[int | Fraction, ...]
 
 
 def dimension(metre: int = 0, kilogram: int = 0, second: int = 0, cycle: int = 0) -> Dimension:
-    return (Fraction(metre), Fraction(kilogram), Fraction(second), Fraction(cycle))
+    return (metre, kilogram, second, cycle)
 
 
 def is_number(x: Any) -> bool:
@@ -134,6 +134,23 @@ class Quantity:
 
     text: str
     tree: tuple[Any, ...]
+
+    @cached_property
+    def names(self) -> frozenset[str]:
+        """The names that it refers to, units and constants left out."""
+        found: set[str] = set()
+        stack: list[Any] = [self.tree]
+        while stack:
+            tree = stack.pop()
+            if tree[0] == "name" and tree[1] not in UNITS and tree[1] not in NAMED_NUMBERS:
+                found.add(tree[1])
+            stack.extend(part for part in tree[1:] if isinstance(part, tuple))
+        return frozenset(found)
+
+    @cached_property
+    def constant(self) -> Value:
+        """The value, if it refers to no names."""
+        return _evaluate(self.tree, {})
 
 
 def parse(raw: Any) -> Quantity:
@@ -257,21 +274,14 @@ class _Parser:
         raise QuantityError(f"does not expect {text!r} here" if text else "ends too early")
 
 
-def names_in(quantity: Quantity) -> set[str]:
+def names_in(quantity: Quantity) -> frozenset[str]:
     """The names a value refers to that are neither units nor constants."""
-    found: set[str] = set()
-    stack: list[Any] = [quantity.tree]
-    while stack:
-        tree = stack.pop()
-        if tree[0] == "name" and tree[1] not in UNITS and tree[1] not in NAMED_NUMBERS:
-            found.add(tree[1])
-        stack.extend(part for part in tree[1:] if isinstance(part, tuple))
-    return found
+    return quantity.names
 
 
 def evaluate(quantity: Quantity, scope: Mapping[str, Value]) -> Value:
     """The value of a quantity with the parameters of `scope`, whose names are none of the units."""
-    return _evaluate(quantity.tree, scope)
+    return _evaluate(quantity.tree, scope) if quantity.names else quantity.constant
 
 
 def _evaluate(tree: tuple[Any, ...], scope: Mapping[str, Value]) -> Value:
@@ -322,7 +332,7 @@ def _call(name: str, argument: Value) -> Value:
     except (ValueError, OverflowError) as error:
         raise QuantityError(f"{name}({float(argument.number):g}) has no value") from error
     if name == "sqrt":
-        dims = None if argument.dimension is None else tuple(d / 2 for d in argument.dimension)
+        dims = None if argument.dimension is None else tuple(Fraction(d) / 2 for d in argument.dimension)
         return Value(_exact_root(argument.number, result), dims)
     if name in ("sin", "cos", "tan") and abs(argument.number) > 0.1:
         result = next((e for e in _EXACT if abs(result - e) < 4e-16), result)
@@ -333,7 +343,7 @@ def _symbolic_call(name: str, argument: Value) -> Value:
     """The same of a symbol that the caller keeps, as far as symbols have it."""
     x = argument.number
     if name == "sqrt":
-        return Value(x.sqrt(), None if argument.dimension is None else tuple(d / 2 for d in argument.dimension))
+        return Value(x.sqrt(), None if argument.dimension is None else tuple(Fraction(d) / 2 for d in argument.dimension))
     if name in ("sin", "cos"):
         return Value(x.sin() if name == "sin" else x.cos(), None)
     if name == "tan":

@@ -19,6 +19,7 @@ from supple.robot.plausible import unusual
 from supple.robot.quantity import (
     DIMENSIONS,
     TAKEN,
+    Dimension,
     Quantity,
     QuantityError,
     Value,
@@ -33,6 +34,8 @@ from supple.robot.yaml_tree import FileTree, Path_
 
 UNKNOWN = Value(None, None)  # of a parameter with a problem of its own; what depends on it is not judged
 _LARGEST = 1e30  # of a value in SI units, and of its inverse
+_PLAIN = (type(None), str, bool, int)  # what has no quantities in it
+_ANY = Q("any")
 _COUNTERS = ("i", "n")  # what a leg calls its number and the number of legs
 
 
@@ -71,7 +74,7 @@ def check_value(value: Value, rule: Q) -> None:
         if rule.whole:
             raise QuantityError("must be a number, not a kept parameter")
         return  # a symbol that the caller keeps
-    if x != 0 and not 1 / _LARGEST <= abs(x) <= _LARGEST:
+    if x != 0 and not 1 / _LARGEST <= abs(float(x)) <= _LARGEST:
         raise QuantityError(f"is out of range: numbers lie between {1 / _LARGEST:g} and {_LARGEST:g} in SI units")
     if rule.whole and x != int(x):
         raise QuantityError("must be a whole number")
@@ -85,9 +88,14 @@ def check_value(value: Value, rule: Q) -> None:
         raise QuantityError(f"must be at most {rule.most:g}")
 
 
+@cache
+def _dimensions(wanted: str) -> tuple[Dimension, ...]:
+    return tuple(DIMENSIONS[name] for name in wanted.split(" or ") if name in DIMENSIONS)
+
+
 def check_dimension(value: Value, wanted: str) -> None:
     """Raises QuantityError if a value's units make none of the wanted dimensions ("angle or length")."""
-    allowed = [DIMENSIONS[name] for name in wanted.split(" or ") if name in DIMENSIONS]
+    allowed = _dimensions(wanted)
     if not allowed or any(fits(value, dims) for dims in allowed):
         return
     article = "an" if wanted[0] in "aeiou" else "a"
@@ -226,8 +234,10 @@ def check_values(robot: RobotFile, parameters: Mapping[str, Value], scope: Scope
 
 def resolve(part: Any, known: Mapping[str, Value], path: Path_, scope: Scope, rule: Q | None = None) -> Any:
     """`part` with every quantity replaced by its number; what does not fit is noted in the scope."""
+    if type(part) in _PLAIN:
+        return part
     if isinstance(part, Quantity):
-        return scope.value(part, rule or Q("any"), known, path).number
+        return scope.value(part, rule or _ANY, known, path).number
     if isinstance(part, FileRecord):
         values = {}
         for key, written, own in _fields(type(part)):

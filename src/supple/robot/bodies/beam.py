@@ -51,7 +51,7 @@ def beam_body(spec: BeamSpec) -> Body:
     units = tuple("m" if d < 3 else "rad" for _ in range(spec.elements) for d in dofs)
     return Body(
         **fields, K_ee=K, D_ee=zeros(n, n), H_ee=zeros(n, n), coordinates=names, units=units,
-        stretches=stretches(spec), outline=_outline(spec), slender=_slender(spec, e),
+        stretches=stretches(spec), outline=_outline(spec, e), slender=_slender(spec, e),
         fibres=_fibres(spec, e),
     )  # fmt: skip
 
@@ -147,15 +147,15 @@ def _second_integrals(e: Element, spec: BeamSpec) -> list[list[tuple[Array, Any]
     return pairs
 
 
-def beam_marker(spec: BeamSpec, fraction: Any) -> Marker:
-    """The section at `fraction` of the beam's length: its place and how the coordinates move it."""
+def beam_marker(spec: BeamSpec, fraction: Any, own: Element | None = None) -> Marker:
+    """The section at `fraction` of the beam's length: its place and how the coordinates move it (`own`: its element)."""
     dofs = PLANAR if spec.planar else SPATIAL
     n = len(dofs) * spec.elements
     position = zeros(3)
     position[0] = fraction * spec.length
     Phi_d, Phi_r = zeros(3, n), zeros(3, n)
     if spec.elements:
-        e = element(spec)
+        e = own or element(spec)
         index = min(int(fraction * spec.elements), spec.elements - 1)
         xi = fraction * spec.elements - index
         for k, a in coordinates_of(index, dofs).items():
@@ -165,9 +165,9 @@ def beam_marker(spec: BeamSpec, fraction: Any) -> Marker:
     return Marker(position, eye(), Phi_d, Phi_r)
 
 
-def _outline(spec: BeamSpec) -> Outline:
+def _outline(spec: BeamSpec, e: Element) -> Outline:
     count = DRAWN * spec.elements
-    markers = [beam_marker(spec, Fraction(i, count)) for i in range(count + 1)]
+    markers = [beam_marker(spec, Fraction(i, count), e) for i in range(count + 1)]
     return Outline(np.array([m.position for m in markers]), np.array([m.Phi_d for m in markers]))
 
 
