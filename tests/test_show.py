@@ -273,6 +273,46 @@ def test_two_robots_beside_each_other_turn_together(page: Browser, tmp_path: Pat
     assert not page.problems and len(page.requests) == 1
 
 
+MARKED = "points: {" + "".join(f"s{k}: {{link: bar, at: [{k / 10} m, 0, 0]}}, " for k in range(1, 10)) + "tip"
+
+
+@needs_browser
+def test_measured_shapes_beside_computed_ones(page: Browser, tmp_path: Path) -> None:
+    """Sensors on a cantilever see a known mixture of modes: it comes back, with the frequencies that were measured."""
+    from supple.scene.measured import MeasuredShapes, beside_measured, real_shapes
+
+    file = tmp_path / "bar.yaml"
+    file.write_text(BAR.replace("points: {tip", MARKED), encoding="utf-8")
+    scene = supple.Robot(file).show(count=8)
+    assert scene.modes is not None
+    names = [f"s{k}" for k in range(1, 10) for _ in "yz"]
+    axes = np.array([[0, 1, 0], [0, 0, 1]] * 9, dtype=float)
+    meshes = {m.name: m for m in scene.meshes if m.kind == "point"}
+    moves = np.array(
+        [[section_moves(scene, meshes[n], scene.rest, scene.modes.moves[k])[0, :, 3] for n in names] for k in range(8)]
+    )
+    seen = np.einsum("knc,nc->nk", moves, axes)
+    weights = np.array([[2.0, 0.0, 0.3], [0.0, -1.5, 0.0], [0.0, 0.4, 3.0]])  # of modes 1, 2 and 4
+    shapes = seen[:, [0, 1, 3]] @ weights
+    turned = real_shapes(shapes * np.exp(0.3j))
+    assert np.abs(turned * np.sign(turned[0] * shapes[0]) - shapes).max() < 1e-12
+    hz = scene.modes.frequencies_hz[[0, 1, 3]]
+    known = MeasuredShapes(
+        tuple(names), axes, shapes, 0.9 * hz, np.full(3, 0.01), np.full(3, 0.97), ((0,), (1,), (3,)), "home"
+    )
+    model, measured = beside_measured(scene, known)
+    assert model.modes is not None and measured.modes is not None
+    exact = np.einsum("km,k...->m...", weights, scene.modes.moves.position[[0, 1, 3]])
+    assert np.abs(measured.modes.moves.position - exact).max() < 1e-9 * np.abs(exact).max() + 1e-15
+    elastic = np.einsum("km,ke->me", weights, scene.modes.moves.elastic[[0, 1, 3]])
+    assert np.abs(measured.modes.moves.elastic - elastic).max() < 1e-9 * np.abs(elastic).max()
+    assert model.modes.frequencies_hz == pytest.approx(hz) and measured.modes.frequencies_hz == pytest.approx(0.9 * hz)
+    assert len(measured.modes.arrows) == 9 and "MAC 0.970" in measured.modes.words[0] and "+11 %" in measured.modes.words[0]
+    page.open(measured.save(tmp_path / "measured.html"))
+    assert page.ask("supple.show.lines().length") == 9 * 24 and "MAC 0.970" in page.ask("supple.modes.caption()")
+    assert not page.problems
+
+
 @needs_browser
 def test_keys_touch_and_small_screens(page: Browser, tmp_path: Path) -> None:
     scene = supple.Robot("cantilever").show(count=3)
@@ -432,6 +472,9 @@ def test_words_on_the_command_line(tmp_path: Path) -> None:
         (("five_bar", "-o", str(tmp_path / "five.png")), ".html"),
         (("five_bar", "-o", str(tmp_path)), "file"),
         (("five_bar", "--motion", "nonsense", "-o", str(tmp_path / "x.html")), "nonsense"),
+        (("five_bar", "--pose", "home", "-o", str(tmp_path / "x.html")), "--measured"),
+        (("five_bar", "--measured", "x.yaml", "--at", "x=1", "-o", str(tmp_path / "x.html")), "leave --at out"),
+        (("five_bar", "--measured", "none.yaml", "-o", str(tmp_path / "x.html")), "none.yaml"),
         (("five_bar", "--mode", "500", "-o", str(tmp_path / "x.html")), "500"),
     ):
         code, text = said(*words)

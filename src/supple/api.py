@@ -21,6 +21,7 @@ if TYPE_CHECKING:  # what only some calls need is loaded when they are made
     from supple.expr.passes import Stage
     from supple.measurements import Correlation, Extracted, Identified, Planned, Rehearsed
     from supple.results import Exported
+    from supple.results.scene import Scene
     from supple.results.study import Study
     from supple.shown import (
         Bodies,
@@ -161,6 +162,8 @@ class Robot(Machine):
         duration: Written | None = None,
         every: Written = "1 ms",
         map: str | Path | Study | None = None,
+        measured: str | Path | None = None,
+        pose: str | None = None,
         loads: Mapping[str, Sequence[float]] | None = None,
         assembly: str | None = None,
         live: bool = False,
@@ -170,8 +173,9 @@ class Robot(Machine):
 
         count: how many modes (0: none); motion: one to simulate (as of `simulate`, with its duration and the time between
         samples) and to play; map: a result of `map` or its .nc file, drawn where the first named point is (poses that it
-        held still are given by `at`); live: the page carries the robot's own code, so that it can be moved and hit
-        there (kept parameters can be changed; needs the ziglang wheel); other options as of `modes`.
+        held still are given by `at`); measured: a test file whose measured modes in one of its poses (`pose`; the first) are
+        shown beside the computed ones that they pair with; live: the page carries the robot's own code, so that it can be
+        moved and hit there (kept parameters can be changed; needs the ziglang wheel); other options as of `modes`.
 
         >>> supple.Robot("cantilever").show(count=2)
         <cantilever: 3 parts drawn, modes>
@@ -180,6 +184,8 @@ class Robot(Machine):
         from supple.errors import SuppleError
         from supple.shown import SceneShown, read_map, shown
 
+        if measured is not None:
+            return shown(self._beside_measured(measured, pose), SceneShown)
         found, why = None, ""
         if count != 0:
             try:
@@ -192,6 +198,16 @@ class Robot(Machine):
         study = read_map(map) if isinstance(map, (str, Path)) else map
         made = show(self, found, run, study, at, loads=loads, assembly=assembly, live=live)
         return shown(replace(made, notices=(*made.notices, why)) if why else made, SceneShown)
+
+    def _beside_measured(self, test: str | Path, pose: str | None) -> Scene:
+        """The Scene of computed modes beside measured ones."""
+        from supple.analyses.modes import modes
+        from supple.analyses.show import show, show_measured, test_pose
+
+        marked, read, where = test_pose(self, test, pose)
+        found = next(p for p in self.correlate(test).poses if p.pose == where.name)
+        own = modes(marked.model(), where.at, free=where.free, assembly=where.assembly)
+        return show_measured(show(marked, own, assembly=where.assembly), read, found)
 
     def report(
         self,

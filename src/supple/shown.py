@@ -299,6 +299,8 @@ class SceneShown(Scene):
                 return write_film(self, path, mode, progress=progress)
             case ".glb":
                 return write_glb(self, path, mode)
+        if self.measured is not None:
+            return self.save_beside(self.measured, path, (f"{self.robot}, computed", f"{self.robot}, measured"), mode)
         return write_page(self.page(mode or 1, self._first(mode)), path)
 
     def save_beside(

@@ -4,13 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
+from scipy.optimize import linear_sum_assignment
 
 from supple.errors import PoseError, SuppleError
 from supple.live.live import live as own_code
 from supple.machine import Machine
+from supple.measured.instrumented import instrumented
+from supple.measured.test import Pose, Test, read_test
+from supple.measurements import PoseCorrelation
 from supple.model.algebra import Array
 from supple.model.equilibrium import equilibrium
 from supple.model.limits import notices
@@ -24,6 +29,7 @@ from supple.results.study import Study
 from supple.robot.skins import skins_of
 from supple.robot.written import Written, pose_of
 from supple.scene.maps import scene_map
+from supple.scene.measured import MeasuredShapes, beside_measured, real_shapes
 from supple.scene.motions import motion_postures, scene_motion
 from supple.scene.scene import mesh_changes, scene_at, scene_modes
 
@@ -57,6 +63,42 @@ def show(
         fixed = pose_of(model.mechanism, at)
         scene = replace(scene, map=scene_map(robot.model(rigid=True), study, fixed, assembly))
     return _alive(scene, robot, q, modes, loads, assembly) if live else scene
+
+
+def test_pose(robot: Machine, test: str | Path, pose: str | None) -> tuple[Machine, Test, Pose]:
+    """The robot with the sensors of a test on it, the test, and the pose asked for (the first one if None)."""
+    plain = robot.keeping(())
+    read = read_test(Path(test), plain.description, plain.mechanism())
+    return instrumented(plain, read), read, read.poses[0] if pose is None else read.pose(pose)
+
+
+def show_measured(scene: Scene, test: Test, found: PoseCorrelation) -> Scene:
+    """A Scene of the computed modes that were measured in a pose, beside it that of the measured ones."""
+    if found.measured_shapes is None or found.axes is None or not found.pairs:
+        raise SuppleError(f"pose {found.pose}: no measured shapes that computed modes are paired with; see supple correlate")
+    channels = {c.name: c for c in test.outputs}
+    rows = [k for k, n in enumerate(found.outputs) if channels[n].joint is None and not channels[n].gauge]
+    if len(rows) < 2:
+        raise SuppleError(f"pose {found.pose}: shapes are drawn from two sensors on bodies at least")
+    if scene.modes is None:
+        raise SuppleError(f"pose {found.pose}: the robot has no modes there")
+    paired, same = [m for m, _ in found.pairs], _same_modes(found.computed_hz, scene.modes.frequencies_hz)
+    groups = tuple(tuple(same[k] for k in c) for _, c in found.pairs)
+    shapes = MeasuredShapes(
+        tuple(channels[found.outputs[k]].place for k in rows), found.axes[rows], real_shapes(found.measured_shapes)[rows],
+        found.measured_hz[paired], found.measured_ratios[paired], found.pair_mac, groups, found.pose,
+    )  # fmt: skip
+    model, measured = beside_measured(scene, shapes)
+    return replace(model, measured=measured)
+
+
+def _same_modes(damped_hz: Array, hz: Array) -> list[int]:
+    """For every damped mode the undamped one with its frequency, each once."""
+    known = np.maximum(hz, 1e-9)
+    apart = np.abs(np.log(np.maximum(damped_hz, 1e-9)[:, None] / known[None, :]))
+    rows, columns = linear_sum_assignment(apart)
+    found = dict(zip(rows.tolist(), columns.tolist(), strict=True))
+    return [found[k] for k in range(len(damped_hz))]
 
 
 def _alive(

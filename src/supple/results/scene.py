@@ -59,6 +59,8 @@ class SceneModes:
     kinetic: Array  # bodies x modes: shares
     elastic: Array
     free: bool
+    words: tuple[str, ...] = ()  # more about every mode
+    arrows: tuple[tuple[int, Array], ...] = ()  # what sensors saw: the mesh of each, displacements (modes x 3)
 
 
 @dataclass(frozen=True)
@@ -153,6 +155,7 @@ class Scene:
     map: SceneMap | None = None
     live: SceneLive | None = None
     notices: tuple[str, ...] = ()
+    measured: Scene | None = None  # the same robot with its measured modes, one for each of `modes`
 
     def __repr__(self) -> str:
         does = [n for n in ("modes", "motion", "map") if getattr(self, n) is not None]
@@ -172,8 +175,14 @@ class Scene:
             "samples": 0 if self.motion is None else len(self.motion.time),
             "places": 0 if self.map is None else len(self.map.places),
             "live": self.live is not None,
+            "measured": None if self.measured is None or self.measured.modes is None else _listed(self.measured.modes),
             "notices": list(self.notices),
         }
+
+
+def _listed(modes: SceneModes) -> list[dict[str, Any]]:
+    """Measured modes in plain data."""
+    return [{"frequency_hz": float(f), "about": w} for f, w in zip(modes.frequencies_hz, modes.words, strict=True)]
 
 
 def sections(scene: Scene, mesh: Mesh, placed: Placed) -> Array:

@@ -182,6 +182,8 @@ def _modes(modes: SceneModes, arrays: _Arrays) -> dict[str, Any]:
         "elastic": [[x or 0.0 for x in _numbers(row)] for row in modes.elastic],
         "kinetic": [[x or 0.0 for x in _numbers(row)] for row in modes.kinetic],
         "free": modes.free,
+        "words": list(modes.words),
+        "arrows": [{"part": mesh, "moves": arrays(moves)} for mesh, moves in modes.arrows],
     }
 
 

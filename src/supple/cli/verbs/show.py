@@ -36,6 +36,10 @@ _PAGES = (".html", ".htm")
 @duration_option
 @every_option
 @click.option("--map", "map_file", type=click.Path(path_type=Path), metavar="FILE.nc", help="A result of supple map.")
+@click.option(
+    "--measured", type=click.Path(path_type=Path), metavar="TEST.yaml", help="A test whose measured modes are shown beside."
+)
+@click.option("--pose", metavar="NAME", help="The pose of the test; the first one if not given.")
 @click.option("--keep", multiple=True, metavar="NAME", help="A parameter that the page can change.")
 @click.option("--live/--static", default=True, show_default=True, help="Whether the page carries the robot's own code.")
 @click.option("--beside", metavar="ROBOT", help="A second robot beside it on the page, turned and played together.")
@@ -57,16 +61,21 @@ _PAGES = (".html", ".htm")
 def show(
     robot: str, at: dict[str, str], settings: dict[str, str], assembly: str | None, loads: dict[str, list[float]],
     free: bool, count: int, mode: int | None, motion: str | None, duration: float | None, every: float,
-    map_file: Path | None, keep: tuple[str, ...], live: bool, beside: str | None, changes: dict[str, str],
-    output: Path | None, png: Path | None, gif: Path | None, mp4: Path | None, glb: Path | None, opened: bool, as_json: bool,
+    map_file: Path | None, measured: Path | None, pose: str | None, keep: tuple[str, ...], live: bool,
+    beside: str | None, changes: dict[str, str], output: Path | None, png: Path | None, gif: Path | None,
+    mp4: Path | None, glb: Path | None, opened: bool, as_json: bool,
 ) -> None:  # fmt: skip
     """A page that shows the robot in three dimensions: its parts, its modes, a motion."""
     files = _places(output, {".png": png, ".gif": gif, ".mp4": mp4, ".glb": glb}, opened)
     _check_film(gif or mp4, mode, motion)
+    _check_measured(
+        measured, pose, {"--at": at, "--motion": motion, "--map": map_file, "--load": loads, "--beside": beside or changes}
+    )
     most = max(count, mode or 0)
     asked: dict[str, Any] = {
         "count": most, "free": free, "motion": motion, "duration": duration, "every": every, "loads": loads,
-        "assembly": assembly, "map": map_file, "live": live and (output is not None or opened),
+        "assembly": assembly, "map": map_file, "measured": measured, "pose": pose,
+        "live": live and (output is not None or opened),
     }  # fmt: skip
     scene = _scene(robot, settings, keep, at, asked)
     other = None
@@ -133,6 +142,14 @@ def _places(output: Path | None, others: dict[str, Path | None], opened: bool) -
     for file in files:
         writable_place(file)
     return files
+
+
+def _check_measured(measured: Path | None, pose: str | None, others: dict[str, Any]) -> None:
+    if measured is None and pose is not None:
+        raise SuppleError(f"--pose {pose}: names a pose of a test; give the test by --measured")
+    given = [name for name, value in others.items() if value]
+    if measured is not None and given:
+        raise SuppleError(f"--measured {measured}: the test says where the robot stands; leave {', '.join(given)} out")
 
 
 def _check_film(film: Path | None, mode: int | None, motion: str | None) -> None:

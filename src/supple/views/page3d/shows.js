@@ -80,7 +80,7 @@ class ModeShow {
   }
 
   say() {
-    $("amplified").textContent = `Drawn: ${metres(this.amplitude * this.now.largest)} at most, ${seen(this.amplitude, 3)} × the mass-normalised shape.`;
+    $("amplified").textContent = `Drawn: ${metres(this.amplitude * this.now.largest)} at most, ${seen(this.amplitude, 3)} × the ${this.data.words.length ? "measured" : "mass-normalised"} shape.`;
     this.page.stale = true;
   }
 
@@ -101,6 +101,17 @@ class ModeShow {
     return this.page.robot.atRest;
   }
 
+  // What sensors saw of a measured mode: arrows from where they are at rest.
+  lines() {
+    const k = this.page.choice.mode, a = this.amplitude * Math.sin(this.phase), made = [], tint = [0.15, 0.62, 0.42, 1];
+    for (const arrow of this.data.arrows) {
+      const at = 12 * this.page.robot.parts[arrow.part].first, moves = this.page.robot.array(arrow.moves), rest = this.page.robot.atRest;
+      const from = [rest[at + 3], rest[at + 7], rest[at + 11]], way = [0, 1, 2].map((c) => a * moves[3 * k + c]), to = (t) => add(from, scale(t, way));
+      made.push(...from, ...to(0.75), ...tint, 5, 5, ...to(0.75), ...to(1), ...tint, 14, 0);
+    }
+    return made;
+  }
+
   // Colours of a mode do not change while it swings: they are those of its largest deflection.
   colours(kind) {
     const { robot } = this.page, { distances, largest } = this.now, k = this.page.choice.mode;
@@ -117,7 +128,7 @@ class ModeShow {
   caption() {
     const k = this.page.choice.mode, f = this.data.frequencies[k], held = this.data.free ? "free" : "held";
     const damped = this.data.damping[k] > 0 ? `, damping ${percent(this.data.damping[k])}` : "";
-    return `Mode ${k + 1} of ${this.moves.length}: ${f === null ? "–" : seen(f, 5)} Hz${damped}\nactuators ${held}, drawn ${metres(this.amplitude * this.now.largest)} at most`;
+    return `Mode ${k + 1} of ${this.moves.length}: ${f === null ? "–" : seen(f, 5)} Hz${damped}\nactuators ${held}, drawn ${metres(this.amplitude * this.now.largest)} at most${this.data.words[k] ? `\n${this.data.words[k]}` : ""}`;
   }
 }
 
