@@ -1,4 +1,5 @@
-"""All code blocks of tutorials and how-to pages as printed, those marked by hand too, with their processor times.
+"""All code blocks of the documentation as printed, those marked by hand and commands without a fence too, with their
+processor times. Commands that name files of the reader's own are left out, and said to be.
 
 python bench/docs.py [PAGE ...]
 """
@@ -6,12 +7,13 @@ python bench/docs.py [PAGE ...]
 from __future__ import annotations
 
 import resource
+import shutil
 import sys
 import tempfile
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
-from docs_blocks import blocks, pages, run
+from docs_blocks import ROOT, Block, blocks, indented, pages, run, words
 
 
 def spent() -> float:
@@ -19,17 +21,37 @@ def spent() -> float:
     return own.ru_utime + own.ru_stime + children.ru_utime + children.ru_stime
 
 
+_OWN = (".yaml", ".uff", ".nc", ".csv", ".par", ".urdf")
+
+
+def lacking(block: Block, folder: Path) -> list[str]:
+    """Files that a command reads and that nothing on its page has made."""
+    given = words(block.text)
+    written = {given[k + 1] for k, w in enumerate(given[:-1]) if w in ("-o", "--output", "--plot", "--overlay", "--shapes")}
+    return [w for w in given[1:] if w.endswith(_OWN) and w not in written and not (folder / w).exists()]
+
+
 def main() -> int:
     failed = 0
     for page in pages():
-        if page.parent.name not in ("tutorials", "how_to") or (sys.argv[1:] and page.stem not in sys.argv[1:]):
+        if sys.argv[1:] and page.stem not in sys.argv[1:]:
             continue
-        with tempfile.TemporaryDirectory() as folder:
+        with tempfile.TemporaryDirectory() as made:
+            folder = Path(made)
+            shutil.copytree(ROOT / "docs" / "examples", folder / "docs" / "examples")
             names: dict[str, object] = {}
-            for block in blocks(page):
+            for block in sorted([*blocks(page), *indented(page)], key=lambda b: b.line):
+                if (
+                    block.language == "sh"
+                    and block.by_hand
+                    and "\n" not in block.text
+                    and (absent := lacking(block, folder))
+                ):
+                    print(f"{block.name}: reads {', '.join(absent)}, which is yours: not run")
+                    continue
                 begun = spent()
                 try:
-                    run(block, Path(folder), names)
+                    run(block, folder, names)
                 except (Exception, SystemExit) as problem:
                     failed += 1
                     print(f"{block.name}: {type(problem).__name__}: {str(problem)[:400]}")

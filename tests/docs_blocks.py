@@ -16,6 +16,7 @@ from supple.cli.main import main
 
 ROOT = Path(__file__).parents[1]
 BY_HAND = "<!-- by hand -->"
+SKETCH = "<!-- a sketch -->"  # YAML that is no part of a file: values side by side, mistakes, dots
 _COMMAND = re.compile(r"^(    |\$ |)(supple [a-z_]+ .*)$")
 
 
@@ -28,6 +29,7 @@ class Block:
     language: str
     text: str
     by_hand: bool
+    sketch: bool = False
 
     @property
     def name(self) -> str:
@@ -48,9 +50,9 @@ def blocks(page: Path) -> list[Block]:
             if begun is None:
                 begun = k
             else:
-                marked = begun > 0 and lines[begun - 1].strip() == BY_HAND
+                above = lines[begun - 1].strip() if begun > 0 else ""
                 text = "\n".join(lines[begun + 1 : k])
-                made.append(Block(page, begun + 1, lines[begun][3:].strip(), text, marked))
+                made.append(Block(page, begun + 1, lines[begun][3:].strip(), text, above == BY_HAND, above == SKETCH))
                 begun = None
     return made
 
@@ -69,6 +71,12 @@ def commands(page: Path) -> list[tuple[int, str]]:
                 text = text[:-1] + " " + lines[n].strip()
             found.append((k + 1, text))
     return found
+
+
+def indented(page: Path) -> list[Block]:
+    """Commands that are printed by themselves, without a fence: too long for CI, run by bench/docs.py."""
+    lines = page.read_text(encoding="utf-8").splitlines()
+    return [Block(page, k, "sh", text, True) for k, text in commands(page) if lines[k - 1].startswith("    ")]
 
 
 def words(command: str) -> list[str]:

@@ -8,12 +8,17 @@ from pathlib import Path
 
 import click
 import pytest
-from docs_blocks import ROOT, blocks, commands, pages, run, words
+from docs_blocks import ROOT, Block, blocks, commands, pages, run, words
 
 from supple.backends.compiler import find_compiler
 from supple.cli.main import main
+from supple.measured.test_file import TestFile
+from supple.robot.description import Body, Link, Motion, RobotFile
+from supple.robot.reader import describe_text
+from supple.robot.yaml_tree import read_tree
 
-RUN = [p for p in pages() if p.parent.name in ("tutorials", "how_to")]
+RUN = [p for p in pages()[1:] if any(b.language in ("sh", "python") for b in blocks(p))]
+READ = [b for p in pages() for b in blocks(p) if b.language == "yaml" and not b.sketch]
 needs_compiler = pytest.mark.skipif(find_compiler() is None, reason="no C compiler")
 
 
@@ -25,6 +30,27 @@ def test_blocks_run_as_printed(page: Path, tmp_path: Path) -> None:
     for block in blocks(page):
         if not block.by_hand:
             run(block, tmp_path, names)
+
+
+@pytest.mark.parametrize("block", READ, ids=lambda b: b.name)
+def test_yaml_blocks_are_what_supple_reads(block: Block) -> None:
+    """Whole robot and test files, parts of them, and bodies: every key is known and every value has its place."""
+    given = read_tree(block.text, block.name).value
+    assert isinstance(given, dict)
+    if given.keys() <= Motion.model_fields.keys() and not given.keys() <= RobotFile.model_fields.keys():
+        Motion.model_validate(given)
+    elif "links" in given and "bodies" in given and ("platform" in given or "space" in given):
+        describe_text(block.text, block.name)
+    elif given.keys() <= TestFile.model_fields.keys():
+        missing = {k: {} for k in ("sensors", "exciters", "poses") if k not in given}
+        TestFile.model_validate(given | missing)
+    elif given.keys() <= RobotFile.model_fields.keys():
+        RobotFile.model_validate({"space": "spatial", **given})
+    elif given.keys() <= Link.model_fields.keys():
+        Link.model_validate({"parent": "base", **given})
+    else:
+        for body in given.values():
+            Body.model_validate(body)
 
 
 def test_the_readme_prints_what_its_python_prints(capsys: pytest.CaptureFixture[str]) -> None:

@@ -12,7 +12,7 @@ from supple.results.scene import Array, Force, SceneMotion, Series
 from supple.scene.scene import placed_at
 
 _SAMPLES = 401  # at most
-_NUMBERS = 300_000  # at most, of all samples: what a page carries with ease
+_NUMBERS = 140_000  # at most, of all samples: 0.75 MB of a page
 
 
 def motion_postures(model: Model, run: Simulation) -> tuple[Array, Array]:
