@@ -64,7 +64,7 @@ ROOMS = {
         "views", "api", "beginnings",
     },
     "cli": {
-        "errors", "results", "delivery", "robot", "formulations", "backends", "machine", "checkpoints", "views", "api",
+        "errors", "results", "delivery", "robot", "formulations", "backends", "machine", "views", "api",
         "tour", "papers", "beginnings", "remembered",
     },
     "__main__": {"cli"},

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import csv
 import json
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
+import xarray
 from click.testing import CliRunner
+from scipy.io import loadmat
 
 import supple
 from supple.cli.main import main
+from supple.studies.gradients import Gradients
 
 BEAM = """
 space: spatial
@@ -122,3 +127,62 @@ def test_wants_that_cannot_be_met_are_said(beam: supple.Robot, tmp_path: Path) -
     found = CliRunner().invoke(main, [*words, "--json"])
     assert found.exit_code == 0 and json.loads(found.stdout)["met"] is False
     assert "Wants not met" in CliRunner().invoke(main, words).stdout
+
+
+def test_the_thinnest_rod_that_does_not_yield(beam: supple.Robot, tmp_path: Path) -> None:
+    """Bending at the root, s = 32 F L / (pi d^3): d by hand; and the result in every kind of file."""
+    words = {"least": "mass", "starts": 2, "loads": {"tip": [0, 30, 40]}}
+    d = (32 * 50 * L / (np.pi * 100e6)) ** (1 / 3)
+    found = beam.size({"d": "5mm:40mm"}, ["stress(rod)<=100 MPa"], output=tmp_path / "size.nc", **words)
+    assert found.values["d"] == pytest.approx(d, rel=1e-4)  # tip forces move with the tip: second order
+    assert found.wants[0].active and found.wants[0].value == pytest.approx(100e6, rel=1e-6)
+    assert found.wants[0].price == pytest.approx(-2 / 3 * (mass(d, 0.2) - 0.2) / mass(d, 0.2), rel=1e-2)
+    for name in ("size.csv", "size.mat", "size.json"):
+        found.save(tmp_path / name)
+    table = xarray.open_dataset(tmp_path / "size.nc")
+    assert float(table["d"].sel(design="best")) == found.values["d"] and table["d"].attrs["units"] == "m"
+    rows = list(csv.DictReader((tmp_path / "size.csv").open()))
+    assert float(rows[0]["d (m)"]) == found.values["d"] and len(rows) == 3
+    assert loadmat(tmp_path / "size.mat")["value"].item() == pytest.approx(found.value)
+    assert json.loads((tmp_path / "size.json").read_text())["values"] == found.values
+    assert not list(tmp_path.glob("*.part"))
+
+
+def test_an_interrupted_sizing_repeats_only_what_is_missing(
+    beam: supple.Robot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked = {"free": {"d": "5mm:40mm"}, "want": ["stiffness(tip).y>=50000 N/m"], "least": "mass", "starts": 2}
+    whole = beam.size(**asked)
+    own, looks = Gradients.at, []
+
+    def counted(self: Gradients, *given: Any, **more: Any) -> Any:
+        looks.append(1)
+        if len(looks) == 5:
+            raise KeyboardInterrupt
+        return own(self, *given, **more)
+
+    monkeypatch.setattr(Gradients, "at", counted)
+    with pytest.raises(KeyboardInterrupt):
+        beam.size(**asked, output=tmp_path / "s.csv")
+    again = beam.size(**asked, output=tmp_path / "s.csv", resume=True)
+    assert again == whole and len(looks) == 1 + whole.evaluations and not list(tmp_path.glob("*.part"))
+
+
+def test_compromises_by_evolution_lie_on_the_law_of_the_rod(beam: supple.Robot) -> None:
+    """The load is best at its least, and mass and deflection follow from d alone; to the per cents of an evolution."""
+    pytest.importorskip("pymoo")
+    found = beam.size(
+        {"d": "5mm:20mm", "load": "0.1 kg:1 kg"}, ["f1>=20 Hz"], least="mass", trade="deflection(tip).y", points=7,
+        starts=1, loads={"tip": [0, 10, 0]}, evolve=30,
+    )  # fmt: skip
+    assert len(found.trade) == 7
+    other, weight = ([getattr(t, key) for t in found.trade] for key in ("other", "objective"))
+    assert np.all(np.diff(other) > 0) and np.all(np.diff(weight) < 0)
+    for y, kg in zip(other, weight, strict=True):
+        d = (64 * 10 * L**3 / (3 * np.pi * E * y)) ** 0.25
+        assert mass(d, 0.1) * (1 - 1e-6) <= kg <= 1.03 * mass(d, 0.1)
+    again = beam.size(
+        {"d": "5mm:20mm", "load": "0.1 kg:1 kg"}, ["f1>=20 Hz"], least="mass", trade="deflection(tip).y", points=7,
+        starts=1, loads={"tip": [0, 10, 0]}, evolve=30,
+    )  # fmt: skip
+    assert again.trade == found.trade

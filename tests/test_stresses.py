@@ -22,6 +22,8 @@ from supple.core.quantities import evaluated, quantity
 from supple.errors import SuppleError
 from supple.machine import Machine
 from supple.model.ports import wrenches_of
+from supple.model.stresses import von_mises, von_mises_slope
+from supple.robot.bodies.record import Fibres
 
 L = 0.5
 LOAD = [40.0, 3.0, -7.0, 2.5, 0.0, 0.0]  # N along x, y, z of the tip, N m about x
@@ -133,3 +135,21 @@ def test_a_stiffness_in_files(tmp_path: Path) -> None:
         assert float(read["stress"][0]) == found.stresses[0].stress
     with pytest.raises(SuppleError, match="written to"):
         found.save(tmp_path / "k.txt")
+
+
+@pytest.mark.parametrize("form", ["circle", "tube", "rectangle", "box"])
+def test_stresses_change_as_their_derivatives_say(form: str) -> None:
+    """Numbers of the section and forces all change at once; central differences."""
+    rng = np.random.default_rng(3)
+    sizes = {"circle": [0.02], "tube": [0.02, 0.002], "rectangle": [0.02, 0.03], "box": [0.02, 0.03, 0.002]}[form]
+    at = np.array([6e-4, 2e-8, 4e-8, 3e-8, *sizes])
+    step = at * rng.uniform(-1, 1, len(at))
+    forces, change = rng.normal(size=(5, 4)) * [400, 20, 20, 20], rng.normal(size=(5, 4)) * [400, 20, 20, 20]
+
+    def section(x: np.ndarray) -> Fibres:
+        return Fibres(np.zeros((5, 4, 1)), np.zeros(5), 1.0, *x[:4], (form, tuple(x[4:])))
+
+    h = 1e-5
+    beside = (von_mises(section(at + t * step), forces + t * change) for t in (h, -h))
+    wanted = (next(beside) - next(beside)) / (2 * h)
+    np.testing.assert_allclose(von_mises_slope(section(at), section(step), forces, change), wanted, rtol=1e-7)

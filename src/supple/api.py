@@ -450,20 +450,25 @@ class Robot(Machine):
         seed: int = 1,
         trade: str | None = None,
         points: int = 9,
+        evolve: int | None = None,
+        output: str | Path | None = None,
+        resume: bool = False,
         progress: Callable[[float], None] | None = None,
     ) -> SizingShown:
         """Values of parameters that make a quantity (as of `map`) least or most while wants are kept in all poses.
 
         free: parameter -> range, as in '15mm:60mm'; want: as in 'f1>=40 Hz' or 'deflection(tool)<=0.1 mm'. Exact
         derivatives; from so many starts, the robot's own values first. trade: a second quantity and so many points of the
-        curve of best compromises."""
+        curve of best compromises, by derivatives, or in so many generations by evolution (pymoo). output: a
+        file (.nc, .csv, .mat, .json), with the designs looked at beside it, from which `resume` goes on."""
         from supple.analyses.size import size
         from supple.shown import SizingShown, shown
 
         wants = _names(want)
         made = size(
             self, free, wants, at, least=least, most=most, poses=poses, over=over, loads=loads, assembly=assembly,
-            starts=starts, seed=seed, trade=trade, points=points, progress=progress,
+            starts=starts, seed=seed, trade=trade, points=points, evolve=evolve, output=output,
+            resume=resume, progress=progress,
         )  # fmt: skip
         return shown(made, SizingShown)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -15,9 +16,13 @@ from supple.model.algebra import Array
 from supple.model.ports import wrenches_of
 from supple.results.sizing import Met, Sizing, Start, Trade
 from supple.robot.written import Written
+from supple.storage.tables import save_sizing
 from supple.studies.designs import limits, unit_of
+from supple.studies.evolution import Designs, evolved
 from supple.studies.places import Range, places
-from supple.studies.sizing import ACTIVE, KEPT, Problem, Run, Want, parsed_want, prices
+from supple.studies.question import Question
+from supple.studies.running import Workers
+from supple.studies.sizing import ACTIVE, KEPT, Kept, Problem, Run, Want, parsed_want, prices
 
 _POSES = 200  # poses that a design is looked at in
 
@@ -38,44 +43,72 @@ def size(
     seed: int = 1,
     trade: str | None = None,
     points: int = 9,
+    evolve: int | None = None,
+    output: str | Path | None = None,
+    resume: bool = False,
     progress: Callable[[float], None] | None = None,
 ) -> Sizing:
     """Values of parameters that make a quantity least (or most) while wants are kept; options as of `api.Robot.size`."""
     _check(free, least, most, starts, points)
+    _check_evolve(evolve, trade)
     ranges = np.array([limits(robot, name, written, "--free") for name, written in free.items()])
     where = places(robot, over, poses, None, 0, at)
     if len(where.table) > _POSES:
         raise SuppleError(f"{len(where.table)} poses: a design is looked at in {_POSES} at most; choose those that matter")
-    core = Core(robot.keeping(tuple(free)), where.names, assembly=assembly)
-    objective = quantity(core, least or most or "")
-    wants = [parsed_want(core, text) for text in want]
     w = wrenches_of(robot.model(), loads or {}).ravel()[None]
-    problem = Problem(core, objective, most is not None, wants, ranges, where.table, w)
-    runs = _runs(problem, _begins(problem, core, starts, seed), progress)
-    x, best = _best(problem, runs)
-    tried = runs
-    curve: tuple[Trade, ...] = ()
+    question = Question(robot.keeping(tuple(free)), where.names, (), w, False, assembly)
+    wants = [parsed_want(question.core, text) for text in want]
+    parts = Workers(output=None if output is None else Path(output), resume=resume).parts()
+    kept = None if parts is None else Kept(parts, question.fingerprint + where.table.tobytes().hex())
+    objective = quantity(question.core, least or most or "")
+    problem = Problem(question.core, objective, most is not None, wants, ranges, where.table, w, kept)
+    runs = _runs(problem, _begins(problem, question.core, starts, seed), progress)
+    made = _sizing(robot, problem, where.names, f"least {least}" if least else f"most {most}", runs)
     if trade is not None:
-        curve, tried = _curve(problem, core, trade, points, x, runs)
-    at_poses = tuple(dict(zip(where.names, row.tolist(), strict=True)) for row in where.table)
+        curve, count = _traded(problem, question.core, trade, points, evolve, seed, runs)
+        unit = quantity(question.core, trade).unit
+        made = replace(made, trade=curve, trade_of=trade, trade_unit=unit, evaluations=made.evaluations + count)
+    if parts is not None and output is not None:
+        save_sizing(made, Path(output))
+        parts.remove()
+    return made
+
+
+def _sizing(
+    robot: Machine, problem: Problem, names: Sequence[str], objective: str, runs: list[tuple[Array, Start]]
+) -> Sizing:  # fmt: skip
+    """The Sizing of some runs."""
+    x, best = _best(problem, runs)
+    free = problem.gradients.core.robot.keep
     return Sizing(
         robot=robot.name,
-        objective=f"least {least}" if least else f"most {most}",
-        unit=objective.unit,
+        objective=objective,
+        unit=problem.objective.unit,
         values=dict(zip(free, problem.values(x).tolist(), strict=True)),
         units={name: unit_of(robot, name) for name in free},
-        limits={name: (float(a), float(b)) for name, (a, b) in zip(free, ranges, strict=True)},
+        limits={name: (float(a), float(b)) for name, (a, b) in zip(free, problem.limits, strict=True)},
         value=best.objective,
         met=best.violation <= KEPT,
         wants=_met(problem, x) if np.isfinite(best.objective) else (),
         at_limit=tuple(name for name, share in zip(free, x, strict=True) if min(share, 1 - share) < 1e-6),
-        poses=at_poses,
-        evaluations=sum(run.evaluations for _, run in tried),
+        poses=tuple(dict(zip(names, row.tolist(), strict=True)) for row in problem.poses),
+        evaluations=sum(run.evaluations for _, run in runs),
         starts=tuple(run for _, run in runs),
-        trade=curve,
-        trade_of=trade or "",
-        trade_unit=quantity(core, trade).unit if trade else "",
     )
+
+
+def _check_evolve(evolve: int | None, trade: str | None) -> None:
+    if evolve is not None and (trade is None or not 1 <= evolve <= 10_000):
+        raise SuppleError("--evolve GENERATIONS (1 to 10000) makes the curve of a --trade QUANTITY")
+
+
+def _traded(
+    problem: Problem, core: Core, text: str, points: int, evolve: int | None, seed: int, runs: list[tuple[Array, Start]]
+) -> tuple[tuple[Trade, ...], int]:  # fmt: skip
+    """The curve of best compromises, by derivatives or by evolution, and how many designs it looked at."""
+    if evolve is None:
+        return _curve(problem, core, text, points, _best(problem, runs)[0], runs)
+    return _evolved(problem, core, text, points, evolve, seed)
 
 
 def _check(free: Mapping[str, Range], least: str | None, most: str | None, starts: int, points: int) -> None:
@@ -129,23 +162,35 @@ def _met(problem: Problem, x: Array) -> tuple[Met, ...]:
     return tuple(made)
 
 
+def _evolved(
+    problem: Problem, core: Core, text: str, points: int, generations: int, seed: int
+) -> tuple[tuple[Trade, ...], int]:  # fmt: skip
+    """The curve of best compromises by evolution, and how many designs it looked at."""
+    other = quantity(core, text)
+    aims = ((problem.objective, problem.sign), (other, -1.0 if other.low_is_bad else 1.0))
+    designs = Designs(core, aims, problem.wants, problem.poses, problem.wrenches)
+    return evolved(designs, problem.limits, points, generations, seed), designs.count
+
+
 def _curve(
     problem: Problem, core: Core, text: str, points: int, best: Array, runs: list[tuple[Array, Start]]
-) -> tuple[tuple[Trade, ...], list[tuple[Array, Start]]]:  # fmt: skip
+) -> tuple[tuple[Trade, ...], int]:  # fmt: skip
     """The least objective for values of a second quantity, from where the first alone is best to the best of the second."""
     other = quantity(core, text)
     rising = other.low_is_bad  # a stiffness is wanted large, a deflection small
-    ends = Problem(core, other, rising, problem.wants, problem.limits, problem.poses, problem.wrenches)
+    ends = Problem(core, other, rising, problem.wants, problem.limits, problem.poses, problem.wrenches, problem.kept)
     far, end = _best(ends, _runs(ends, [best, *(x for x, _ in runs[1:])], None))
-    near = Problem(core, other, rising, (), problem.limits, problem.poses, problem.wrenches)
+    near = Problem(core, other, rising, (), problem.limits, problem.poses, problem.wrenches, problem.kept)
     first = float(near.objectives(best)[0].max()) * near.sign
-    tried, made, x = [*runs, (far, end)], [], far
+    tried, made, x = end.evaluations, [], far
     for limit in np.linspace(end.objective, first, points):
         relation = ">=" if rising else "<="
         wants = [*problem.wants, Want(f"{text}{relation}{limit:.6g}", other, relation, float(limit))]
-        own = Problem(core, problem.objective, problem.sign < 0, wants, problem.limits, problem.poses, problem.wrenches)
+        own = Problem(
+            core, problem.objective, problem.sign < 0, wants, problem.limits, problem.poses, problem.wrenches, problem.kept
+        )
         x, run = _best(own, _runs(own, [x, best], None))
-        tried.append((x, run))
+        tried += run.evaluations
         if run.violation <= 10 * KEPT:
             reached = float(near.objectives(x)[0].max()) * near.sign
             made.append(Trade(dict(run.values), run.objective, reached))

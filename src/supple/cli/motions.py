@@ -104,9 +104,8 @@ def interrupted(output: Path | None) -> Iterator[None]:
     except KeyboardInterrupt:
         if output is None:
             raise
-        from supple.checkpoints import Checkpoints
-
-        hint = "; go on with the same command and --resume" if Checkpoints(output, "").there() else ""
+        parts = output.with_name(output.name + ".part")
+        hint = "; go on with the same command and --resume" if any(parts.glob("*.bin")) else ""
         click.echo(f"supple: interrupted, {output} was not written{hint}", err=True)
         raise SystemExit(130) from None
 

@@ -15,7 +15,7 @@ import numpy as np
 from supple.backends.interpreter import interpret
 from supple.core.compiled import EQUILIBRIA, LINEAR, POSTURES
 from supple.core.core import Answers, Core
-from supple.core.fibres import fibre_stress
+from supple.core.fibres import FibreStress
 from supple.errors import SuppleError
 from supple.expr.function import Function, function
 from supple.expr.node import Scalar, add
@@ -41,6 +41,7 @@ class Quantity:
     kind: str = ""  # of QUANTITIES
     index: int = 0  # of its mode or its point
     part: int | None = None  # of its direction or actuator
+    fibres: tuple[FibreStress, ...] = ()  # of a stress: where it may be largest
 
 
 def quantity(core: Core, written: str) -> Quantity:
@@ -225,7 +226,7 @@ def mass_function(core: Core) -> Function:
 def _stress(core: Core, name: str, number: str, inside: str, part: str) -> Quantity:
     _no(name, "", part)
     used = name.startswith("utilisation")
-    made = [fibre_stress(core, frame, used) for frame in _stressed(core, name, inside, used)]
+    made = tuple(FibreStress(core, frame, used) for frame in _stressed(core, name, inside, used))
 
     def of(core: Core, answers: Answers, p: Array) -> Array:
         inner = core.parameters.inputs(p)
@@ -234,7 +235,9 @@ def _stress(core: Core, name: str, number: str, inside: str, part: str) -> Quant
 
     what = "largest stress (von Mises)" + (" over yield stress" if used else "")
     about = f"{what} in the beams of {inside}" if inside else f"{what} in a beam"
-    return Quantity(name, "1" if used else "Pa", about, EQUILIBRIA, frozenset({"q"}), 0, of, low_is_bad=False)
+    return Quantity(
+        name, "1" if used else "Pa", about, EQUILIBRIA, frozenset({"q"}), 0, of, low_is_bad=False, kind="stress", fibres=made
+    )  # fmt: skip
 
 
 def _stressed(core: Core, name: str, inside: str, used: bool) -> list[Frame]:

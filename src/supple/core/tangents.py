@@ -50,6 +50,11 @@ def by_parameters(f: Function) -> Function:
     return _along(f, f"{f.name}_by_p", tuple(f.outputs), _by_p(f))
 
 
+def by_motion(f: Function, mechanism: Mechanism) -> Function:
+    """Derivatives of all outputs of a Function of q and p, along displacements dq and dp."""
+    return _along(f, f"{f.name}_tangent", tuple(f.outputs), _by_q(f, mechanism) | _by_p(f))
+
+
 Moves = dict[str, tuple[Array, Array]]  # input -> symbols of its own change, tangent of the input
 
 

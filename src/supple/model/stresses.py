@@ -84,6 +84,31 @@ def von_mises(fibres: Fibres, forces: Array) -> Array:
     return made
 
 
+def von_mises_slope(fibres: Fibres, change: Fibres, forces: Array, dforces: Array) -> Array:
+    """(..., sections) change of `von_mises` where numbers of the section and forces change so much."""
+    sign = np.moveaxis(np.sign(forces), -1, 0)
+    (N, T, My, Mz), (dN, dT, dMy, dMz) = (np.moveaxis(x, -1, 0) * sign for x in (forces, dforces))
+    (area, Iy, Iz, J), (darea, dIy, dIz, dJ) = (
+        [np.asarray(x, dtype=float)[..., None] for x in (f.area, f.Iy, f.Iz, f.J)] for f in (fibres, change)
+    )
+    sizes, dsizes = ([np.asarray(x, dtype=float)[..., None] for x in f.form[1]] for f in (fibres, change))
+    form = fibres.form[0]
+    if form in ("circle", "tube"):
+        M = np.hypot(My, Mz)
+        dM = (My * dMy + Mz * dMz) / np.where(M > 0, M, 1.0)
+        bending, by = M * sizes[0] / 2 / Iz, (dM * sizes[0] + M * dsizes[0] - M * sizes[0] * dIz / Iz) / 2 / Iz
+    else:
+        bending = Mz * sizes[0] / 2 / Iz + My * sizes[1] / 2 / Iy
+        by = (dMz * sizes[0] + Mz * dsizes[0] - Mz * sizes[0] * dIz / Iz) / 2 / Iz
+        by = by + (dMy * sizes[1] + My * dsizes[1] - My * sizes[1] * dIy / Iy) / 2 / Iy
+    s, ds = N / area + bending, dN / area - N * darea / area**2 + by
+    t, each = T * torsion_stress(form, sizes, J), torsion_stress(form, sizes, J)
+    dt = dT * each + T * torsion_stress_slope(form, sizes, dsizes, J, dJ)
+    size = np.sqrt(s**2 + 3 * t**2)
+    made: Array = (s * ds + 3 * t * dt) / np.where(size > 0, size, 1.0)
+    return made
+
+
 def torsion_stress(form: str, sizes: list[Array], J: Array) -> Array:
     """The largest shear stress of a unit torque."""
     if form in ("circle", "tube"):
@@ -97,4 +122,27 @@ def torsion_stress(form: str, sizes: list[Array], J: Array) -> Array:
     long, short = np.maximum(y, z), np.minimum(y, z)
     less = sum(1 / (k**2 * np.cosh(np.minimum(k * pi * long / (2 * short), 700.0))) for k in range(1, _TERMS, 2))
     twisted: Array = short * (1 - 8 / pi**2 * less) / J
+    return twisted
+
+
+def torsion_stress_slope(form: str, sizes: list[Array], dsizes: list[Array], J: Array, dJ: Array) -> Array:
+    """Change of `torsion_stress` where sizes and J change so much."""
+    each = torsion_stress(form, sizes, J)
+    if form in ("circle", "tube"):
+        around: Array = dsizes[0] / 2 / J - each * dJ / J
+        return around
+    (y, z), (dy, dz) = sizes[:2], dsizes[:2]
+    if form == "box":
+        wall, dwall = sizes[2], dsizes[2]
+        made: Array = -each * ((dy - dwall) / (y - wall) + (dz - dwall) / (z - wall) + dwall / wall)
+        return made
+    short, dshort = np.minimum(y, z), np.where(y < z, dy, dz)
+    ratio = np.maximum(y, z) / short
+    dratio = (np.where(y < z, dz, dy) - ratio * dshort) / short
+    less = slope = np.zeros_like(ratio)
+    for k in range(1, _TERMS, 2):
+        x = np.minimum(k * pi * ratio / 2, 700.0)
+        less, slope = less + 1 / (k**2 * np.cosh(x)), slope - pi / 2 * np.tanh(x) / (k * np.cosh(x))
+    inside, dinside = 1 - 8 / pi**2 * less, -8 / pi**2 * slope * dratio
+    twisted: Array = (dshort * inside + short * dinside) / J - each * dJ / J
     return twisted

@@ -104,6 +104,21 @@ def _torque(core: Core, d: Derivatives, q: Quantity, values: Array) -> Array:
     return made
 
 
+def _stress(core: Core, d: Derivatives, q: Quantity, values: Array) -> Array:
+    """Of the section in which it is largest."""
+    at, count = d.answers["q"], len(d.answers.status)
+    p = np.broadcast_to(core.parameters.inputs(values[None]), (count, core.parameters.symbols.size))
+    dp = np.broadcast_to(core.parameters.tangents(values), (count, len(values), p.shape[1]))
+    made = np.full((count, len(values)), np.nan)
+    good = np.flatnonzero(np.isfinite(d["q"]).all(axis=(1, 2)))
+    worst = np.array([one(at[good], p[good]) for one in q.fibres]).argmax(axis=0)
+    for k, one in enumerate(q.fibres):
+        own = good[worst == k]
+        if len(own):
+            made[own] = one.slopes(at[own], p[own], d["q"][own], dp[own])
+    return made
+
+
 def _mass(core: Core, d: Derivatives, q: Quantity, values: Array) -> Array:
     p, dp = core.parameters.inputs(values[None]), core.parameters.tangents(values)
     found = interpret(by_parameters(mass_function(core)))(p=np.broadcast_to(p, dp.shape), dp=dp)["mass"]
@@ -119,4 +134,5 @@ SLOPES: dict[str, tuple[frozenset[str], Slope]] = {
     "place": (frozenset({"places"}), _place),
     "torque": (frozenset({"tau"}), _torque),
     "mass": (frozenset(), _mass),
+    "stress": (frozenset({"q"}), _stress),
 }  # what the core has to differentiate for a kind of quantity, and how its derivatives (poses, parameters) follow

@@ -3,6 +3,7 @@ programming (Kraft 1988) from several starts."""
 
 from __future__ import annotations
 
+import hashlib
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -15,12 +16,13 @@ from supple.errors import SuppleError
 from supple.model.algebra import Array
 from supple.results.sizing import Start
 from supple.robot.written import si
+from supple.storage.studies import Parts
 from supple.studies.gradients import Gradients
 
 _WANT = re.compile(r"^\s*(.+?)\s*(>=|<=)\s*(.+?)\s*$")
 _DIMENSIONS = {
     "Hz": "frequency", "N/m": "translational stiffness", "N m/rad": "rotational stiffness", "m": "length", "kg": "mass",
-    "N": "force", "N m": "torque",
+    "N": "force", "N m": "torque", "Pa": "pressure",
 }  # fmt: skip
 _NEXT = 1  # modes beyond the one that a want names: they may become it
 _MOST = 80  # steps of a run
@@ -54,13 +56,32 @@ def parsed_want(core: Core, text: str) -> Want:
     return Want(text.strip(), own, found[2], limit)
 
 
+@dataclass(frozen=True)
+class Kept:
+    """Designs that were looked at, in a folder beside the result; `question` is all else that numbers depend on."""
+
+    parts: Parts
+    question: str
+
+    def found(self, about: Sequence[str], values: Array, look: Callable[[], tuple[Array, Array]]) -> tuple[Array, Array]:
+        """Numbers and derivatives of a design: kept ones, or what `look` finds, which is kept."""
+        key = hashlib.sha256("\0".join([self.question, *about]).encode() + values.tobytes()).hexdigest()
+        known = self.parts.kept(key)
+        if known is not None:
+            return known["numbers"], known["slopes"]
+        numbers, slopes = look()
+        self.parts.keep(key, {"numbers": numbers, "slopes": slopes, "problems": {}})
+        return numbers, slopes
+
+
 class Problem:
     """An objective, wants and ranges of parameters; designs that were looked at are known."""
 
     def __init__(
         self, core: Core, objective: Quantity, most: bool, wants: Sequence[Want], limits: Array, poses: Array,
-        wrenches: Array,
+        wrenches: Array, kept: Kept | None = None,
     ) -> None:  # fmt: skip
+        self.kept = kept
         self.objective, self.wants, self.limits, self.poses, self.wrenches = objective, wants, limits, poses, wrenches
         self.sign = -1.0 if most else 1.0
         self._columns = self._asked(core)
@@ -100,11 +121,18 @@ class Problem:
         values = self.values(x)
         key = values.tobytes()
         if key not in self._known:
-            numbers, slopes = self.gradients.at(values, self.poses, self.wrenches)
+            numbers, slopes = self._looked_at(values)
             if not np.isfinite(numbers).all():
                 raise OutOfReach
             self._known[key] = numbers, slopes * (self.limits[:, 1] - self.limits[:, 0])
         return self._known[key]
+
+    def _looked_at(self, values: Array) -> tuple[Array, Array]:
+        """Numbers and derivatives of a design, computed now or kept by an earlier run of the same question."""
+        if self.kept is None:
+            return self.gradients.at(values, self.poses, self.wrenches)
+        about = [q.name for q, _ in self._columns]
+        return self.kept.found(about, values, lambda: self.gradients.at(values, self.poses, self.wrenches))
 
     def objectives(self, x: Array) -> tuple[Array, Array]:
         """What is to be made least, in every pose (once where poses do not matter), and its derivatives."""

@@ -25,7 +25,10 @@ from supple.cli.studies import over_option, poses_option
 @click.option("--seed", type=int, default=1, show_default=True, help="Of the starts.")
 @click.option("--trade", metavar="QUANTITY", help="A second quantity: the curve of the best compromises.")
 @click.option("--points", type=int, default=9, show_default=True, help="Of that curve.")
-@click.option("-o", "--output", type=click.Path(path_type=Path), metavar="FILE", help="Results: .nc, .csv or .mat.")
+@click.option("--evolve", type=int, metavar="GENERATIONS",
+              help="Make that curve by evolution, without derivatives (NSGA-II; extra: opt).")  # fmt: skip
+@click.option("-o", "--output", type=click.Path(path_type=Path), metavar="FILE", help="Results: .nc, .csv, .mat or .json.")
+@click.option("--resume", is_flag=True, help="Go on where an interrupted or killed run of the same command stopped.")
 @click.option("--plot", type=click.Path(path_type=Path), metavar="FILE", help="Picture (.png, .svg, .pdf).")
 @at_option
 @set_option
@@ -34,20 +37,19 @@ from supple.cli.studies import over_option, poses_option
 @json_option
 def size(
     robot: str, free: dict[str, str], want: tuple[str, ...], least: str | None, most: str | None, poses: Path | None,
-    over: dict[str, str], starts: int, seed: int, trade: str | None, points: int, output: Path | None, plot: Path | None,
-    at: dict[str, str], settings: dict[str, str], assembly: str | None, loads: dict[str, list[float]], as_json: bool,
+    over: dict[str, str], starts: int, seed: int, trade: str | None, points: int, evolve: int | None, output: Path | None,
+    resume: bool, plot: Path | None, at: dict[str, str], settings: dict[str, str], assembly: str | None,
+    loads: dict[str, list[float]], as_json: bool,
 ) -> None:  # fmt: skip
     """Values of parameters that make a quantity least or most while wants are kept, by exact derivatives."""
     from supple.api import Robot
 
     writable(output, plot)
-    with bar(f"{robot} size") as report, interrupted(None):
+    with bar(f"{robot} size") as report, interrupted(output):
         found = Robot(robot, settings).size(
             free, want, at, least=least, most=most, poses=poses, over=over, loads=loads, assembly=assembly, starts=starts,
-            seed=seed, trade=trade, points=points, progress=report,
+            seed=seed, trade=trade, points=points, evolve=evolve, output=output, resume=resume, progress=report,
         )  # fmt: skip
-    if output is not None:
-        found.save(output)
     if plot is not None:
         found.plot(plot)
     if as_json:
