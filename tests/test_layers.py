@@ -29,6 +29,7 @@ ROOMS = {
     "model": {"backends", "expr", "formulations", "robot", "motion", "errors", "remembered"},
     "models": {"errors", "expr", "robot", "formulations"},
     "machine": {"errors", "expr", "robot", "motion", "formulations", "model"},
+    "control": {"errors", "results", "robot", "motion", "model"},
     "core": {"errors", "expr", "robot", "formulations", "backends", "model", "machine"},
     "simulation": {
         "errors", "results", "expr", "robot", "motion", "formulations", "backends", "model", "models", "machine",
@@ -49,7 +50,7 @@ ROOMS = {
     "analyses": {
         "errors", "results", "expr", "robot", "motion", "formulations", "backends", "model", "models", "machine",
         "simulation", "generator", "storage", "checkpoints", "measured", "measurements", "core", "studies",
-        "scene", "live",
+        "scene", "live", "control",
     },
     "views": {"results", "measurements", "errors", "delivery"},
     "shown": {"errors", "results", "storage", "views"},

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from supple.machine import GALLERY, USUAL, Machine, locate
 from supple.motion.description import Motion
+from supple.motion.laws import SampledLaw
 from supple.robot.reader import read_source
 from supple.robot.written import Written, pose_of
 
@@ -27,6 +28,7 @@ if TYPE_CHECKING:  # what only some calls need is loaded when they are made
         Bodies,
         CheckShown,
         ComparisonShown,
+        ControlShown,
         CountedShown,
         DifferenceShown,
         FrfShown,
@@ -354,6 +356,47 @@ class Robot(Machine):
         )  # fmt: skip
         return shown(made, LinearShown)
 
+    def control(
+        self,
+        law: str | SampledLaw,
+        sensors: str | Sequence[str] = ("q",),
+        at: At | None = None,
+        *,
+        pushes: Sequence[str] = (),
+        watch: Sequence[str] = (),
+        filters: Sequence[str] = (),
+        over: Mapping[str, str | Sequence[float]] | None = None,
+        poses: str | Path | None = None,
+        along: str | None = None,
+        samples: int = 21,
+        scheduled: bool = False,
+        cutoff: float = 1000.0,
+        seed: int = 1,
+        assembly: str | None = None,
+    ) -> ControlShown:
+        """A sampled control law designed on the linear robot in the pose `at`, and its closed loops on the whole one.
+
+        law: as in 'lqg:effort=100,deviation=1e-4,sample=1 ms,delay=0.5 ms', 'poles:damping=0.2,bandwidth=5,sample=1 ms',
+        'pd:kp=1e5,kd=1e3,sample=1 ms', or a file (.json) or law that is judged only. sensors: each as in 'q,resolution=1e-6'
+        or 'P.x,acceleration,noise=0.01'. pushes: loads that the law commands beside the actuators. watch: outputs that lqg
+        keeps small and estimates. filters: behind pd and pid, as in 'notch:frequency=25'. over, poses, along, samples: poses
+        in which loops are looked at, as of `map`; scheduled: with a part of the law for each, weighted in between. cutoff
+        (Hz): modes faster than that die away at once, as in simulations. seed: of noise in simulations.
+
+        >>> found = supple.Robot("dualemps").control("pd:kp=1e5,kd=1e3,sample=1 ms", ["q", "q,velocity"])
+        >>> found.stable
+        True
+        """
+        from supple.analyses.control import control
+        from supple.shown import ControlShown, shown
+
+        made = control(
+            self, law, [sensors] if isinstance(sensors, str) else sensors, at, pushes=pushes, watch=watch, filters=filters,
+            over=over, poses=poses, along=along, samples=samples, scheduled=scheduled, cutoff=cutoff, seed=seed,
+            assembly=assembly,
+        )  # fmt: skip
+        return shown(made, ControlShown)
+
     def map(
         self,
         over: Mapping[str, str | Sequence[float]] | None = None,
@@ -483,7 +526,7 @@ class Robot(Machine):
         rho: float = 0.8,
         cutoff: float = 1000.0,
         every: Written = "1 ms",
-        controller: str | None = None,
+        controller: str | SampledLaw | None = None,
         shaper: str | None = None,
         start: str = "equilibrium",
         rigid: bool = False,
@@ -509,7 +552,8 @@ class Robot(Machine):
         method: radau, gauss, generalised_alpha (with its spectral radius `rho`), dormand_prince or cvode.
         tol: error of accelerations, relative to those of late; None: what suits the method. cutoff (Hz): vibrations faster
         than that may die away, not be followed; 0: none.
-        controller: as in 'pd:kp=1e4,kd=200,sample=1 ms', instead of the motion's own.
+        controller: as in 'pd:kp=1e4,kd=200,sample=1 ms', or the law of `control` or its file (.json), instead of the
+        motion's own.
         shaper: as in 'zvd:modes=1+2', instead of the motion's own: the path leaves these modes at rest.
         start: 'equilibrium' (bent by its weight) or 'undeformed'; rigid: the same robot without its flexibility.
         loops: how a formulation that integrates all coordinates keeps loops closed; structural: 'viscous' or 'none'.

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from supple import results
 from supple.errors import SuppleError
+from supple.results.control import Control
 from supple.results.report import Difference, Report
 from supple.results.scene import Scene
 from supple.results.sizing import Sizing
@@ -63,6 +64,31 @@ class CheckShown(_Shown, results.Check):
         from supple.views.tables import check_page
 
         return check_page(self)
+
+
+class ControlShown(_Shown, Control):
+    """A control law and its closed loops."""
+
+    def _page(self) -> Page:
+        from supple.views.control_page import control_page
+
+        return control_page(self)
+
+    def save(self, file: str | Path) -> Path:
+        """Write the law to a file (.json), which `simulate` takes as a controller."""
+        from supple.storage.controls import save_control
+
+        return save_control(self, Path(file))
+
+    def plot(self, file: str | Path | None = None) -> Picture:
+        """Poles of all poses, root locus and Nyquist curves of the worst as a picture; `file` writes it too."""
+        from supple.views.control_plot import control_figure
+        from supple.views.figures import written
+
+        made = control_figure(self)
+        if file is not None:
+            written(made, Path(file))
+        return Picture(made)
 
 
 class ModesShown(_Shown, results.Modes):

@@ -14,6 +14,7 @@ from supple.errors import SuppleError
 from supple.machine import USUAL, Machine
 from supple.motion.controllers import controlled
 from supple.motion.description import Motion
+from supple.motion.laws import SampledLaw
 from supple.motion.measured_table import read_measured
 from supple.motion.table import rows_of
 from supple.motion.written_shapers import shaped_by
@@ -38,7 +39,7 @@ def simulate(
     rho: float = 0.8,
     cutoff: float = 1000.0,
     every: Written = "1 ms",
-    controller: str | None = None,
+    controller: str | SampledLaw | None = None,
     shaper: str | None = None,
     start: str = "equilibrium",
     rigid: bool = False,

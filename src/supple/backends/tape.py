@@ -81,6 +81,15 @@ class Tape:
     def _interpreted(self) -> Interpreted:
         return Interpreted(self.stored, schedule(self.stored))
 
+    def machine(self) -> tuple[int, int] | None:
+        """Addresses of the machine and of this tape, for C that runs it (they live as long as this does); None without a
+        compiler."""
+        library, loaded = _library(), self._loaded
+        if library is None or loaded is None:
+            return None
+        run = ctypes.cast(library.supple_tape, ctypes.c_void_p).value
+        return run or 0, ctypes.addressof(loaded.structure)
+
     def __call__(self, **inputs: Any) -> dict[str, Array]:
         loaded = self._loaded
         if loaded is None or any(np.iscomplexobj(x) for x in inputs.values()):

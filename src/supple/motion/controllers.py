@@ -1,21 +1,26 @@
-"""A controller written in one line, as in 'pd:kp=1e4,kd=200,sample=1 ms', put to work on a motion."""
+"""A controller written in one line, as in 'pd:kp=1e4,kd=200,sample=1 ms', or kept in a file, put to work on a motion."""
 
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 from supple.errors import SuppleError
 from supple.motion.description import Controller, Motion
+from supple.motion.laws import SampledLaw, read_law
 from supple.robot.quantity import QuantityError, evaluate, parse
 
 _GAINS = ("kp", "kd", "ki", "limit")
 
 
-def controlled(motion: Motion, text: str) -> Motion:
-    """The motion with all actuators that have a path given to a controller written as LAW:key=value,...
+def controlled(motion: Motion, text: str | SampledLaw) -> Motion:
+    """The motion with all actuators that have a path given to a controller written as LAW:key=value,..., or to a law in
+    state space, itself or in a file (.json).
 
     Forces that a result brings along with its path are fed forward."""
+    if isinstance(text, SampledLaw) or text.endswith(".json"):
+        return under_law(motion, text if isinstance(text, SampledLaw) else read_law(Path(text)))
     law, numbers = gains_of(text)
     if motion.path is None:
         raise SuppleError(f"controller: {motion.name!r} has no path for a controller to follow")
@@ -33,11 +38,26 @@ def controlled(motion: Motion, text: str) -> Motion:
     return replace(motion, controller=made, drives=drives)
 
 
+def controller_of(law: SampledLaw) -> Controller:
+    """The Controller that is a law in state space."""
+    nothing = dict.fromkeys(law.actuators, 0.0)
+    limit = dict(zip(law.actuators, law.limit, strict=False))
+    return Controller("state_space", nothing, nothing, nothing, limit, law.sample, law.delay, law)
+
+
+def under_law(motion: Motion, law: SampledLaw) -> Motion:
+    """The motion with the actuators of a law given to it; they stay where they are if there is no path."""
+    drives: Any = {n: "controlled" if n in law.actuators else drive for n, drive in motion.drives.items()}
+    return replace(motion, controller=controller_of(law), drives=drives)
+
+
 def gains_of(text: str) -> tuple[str, dict[str, float]]:
     """The law of a controller written as LAW:key=value,... and its numbers in SI."""
     law, _, rest = text.partition(":")
     if law not in ("pd", "pid", "computed_torque"):
-        raise SuppleError(f"controller {text}: there is no law {law!r}; choose pd, pid or computed_torque")
+        raise SuppleError(
+            f"controller {text}: there is no law {law!r}; choose pd, pid, computed_torque or a controller file (.json)"
+        )
     return law, _gains(text, rest)
 
 

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
+from supple.motion.laws import SampledLaw
 from supple.motion.trajectory import Trajectory
 
 DriveMode = Literal["prescribed", "torque", "controlled"]
@@ -16,13 +17,14 @@ Space = Literal["joints", "platform", "point"]
 class Controller:
     """A joint controller: gains and limits of every controlled actuator, sampled every `sample` s (0: continuous)."""
 
-    law: Literal["pd", "pid", "computed_torque"]
+    law: Literal["pd", "pid", "computed_torque", "state_space"]
     kp: Mapping[str, float]
     kd: Mapping[str, float]
     ki: Mapping[str, float]
     limit: Mapping[str, float]  # largest force or torque; math.inf without a limit
     sample: float
     delay: float
+    own: SampledLaw | None = None  # of the law state_space
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from supple.backends.compiler import find_compiler
-from supple.backends.stepping.drive import Drive, Table
+from supple.backends.stepping.drive import Drive, LawTables, Table
 from supple.backends.stepping.layout import CONSTANTS
 from supple.backends.stepping.plant import Ball, Plant
 from supple.backends.stepping.sealed import stepper_of
@@ -35,6 +35,7 @@ from supple.model.structural import viscous_equivalent
 from supple.motion.description import Controller, Motion
 from supple.motion.trajectory import Trajectory
 from supple.robot.bodies.record import is_zero
+from supple.simulation.law_tables import added, along_path, checked_law, law_tables
 from supple.simulation.partition import Partition, ball_joints, coordinate_places, partition
 from supple.simulation.plants import plant
 from supple.simulation.shaped import without_vibration
@@ -43,7 +44,9 @@ from supple.simulation.ways import INDEPENDENT, way_of
 
 _WRENCH = ("fx", "fy", "fz", "mx", "my", "mz")
 _MOST_WAITING = CONSTANTS["MOST_WAITING"][0] - 4  # samples
-_LAWS = {None: "no_controller", "pd": "pid", "pid": "pid", "computed_torque": "computed_torque"}
+_LAWS = {
+    None: "no_controller", "pd": "pid", "pid": "pid", "computed_torque": "computed_torque", "state_space": "state_space",
+}  # fmt: skip
 _TYPICAL = 0.9  # of the time accelerations of a path are smaller than those that errors are relative to
 _MOST_SAMPLES = 1e8
 _JUMP = 1e-6  # of rates, relative to their peak
@@ -68,6 +71,7 @@ class Simulator:
     provenance: Mapping[str, str]
     structural: str | None = None  # what became of structural damping, in words; None if there is none
     also: tuple[str, ...] = ()  # signals on demand
+    rest: Trajectory | None = None  # what sensors of a law in state space should read
     compiled: dict[tuple[int, bool], Stepper] = field(default_factory=dict, compare=False, repr=False)
 
     @property
@@ -131,7 +135,14 @@ class Simulator:
             sample_time=0.0 if control is None else control.sample,
             delay=0.0 if control is None else control.delay,
             controller=_LAWS[control.law if control is not None else None],
+            law=self._law(others),
         )
+
+    def _law(self, others: Sequence[str]) -> LawTables | None:
+        own = None if self.motion.controller is None else self.motion.controller.own
+        if own is None or self.rest is None or self.path is None:
+            return None
+        return law_tables(self.model, own, self.rest, self.path, others)
 
     def loads_at(self, times: Array) -> Array | None:
         """Wrenches (times, points, 6) at the named points, or None."""
@@ -237,6 +248,7 @@ def simulator(
     if motion.path is not None:
         _check_speeds(motion.path, motion)
     needs_rigid = motion.controller is not None and motion.controller.law == "computed_torque"
+    motion, rest = _under_law(model, motion, path, vary)
     runs, kept, varied = started(robot, model, Start(motion, path, begin, start), dict(vary or {}), rigid)
     model, runs, said = _structural(model, runs, motion, structural)
     made = {
@@ -248,7 +260,7 @@ def simulator(
         "duration_s": repr(motion.duration),
         "drives": json.dumps(dict(motion.drives), sort_keys=True),
         "controller": json.dumps(
-            None if motion.controller is None else asdict(motion.controller), sort_keys=True, default=dict
+            None if motion.controller is None else asdict(motion.controller), sort_keys=True, default=_plain
         ),
         "signals_sha256": _signature(path, motion.torques, motion.loads),
         "varied": json.dumps({k: [float(y) for y in x] for k, x in (vary or {}).items()}),
@@ -260,10 +272,37 @@ def simulator(
         "structural": structural,
     }
     return Simulator(
-        model, motion, path, stop, runs, varied, loads=motion.loads is not None,
+        model, motion, path, stop, runs, varied, loads=motion.loads is not None or _pushes(motion), rest=rest,
         rigid=(model if rigid else robot.model(rigid=True)) if needs_rigid else None, kept=kept,
         dense=dense, way=way, provenance=made, structural=said,
     )  # fmt: skip
+
+
+def _under_law(
+    model: Model, motion: Motion, path: Trajectory | None, vary: Mapping[str, Sequence[float]] | None
+) -> tuple[Motion, Trajectory | None]:
+    """The motion with forces added that hold the robot along its path, and what the sensors of its law should read."""
+    law = None if motion.controller is None else motion.controller.own
+    if law is None or motion.controller is None:
+        return motion, None
+    if path is None:
+        raise SuppleError(f"controller: {motion.name!r} leaves it no actuator to move")
+    outside = [s.name for s in law.sensors if not s.of.startswith("q.")]
+    if outside and any(n not in model.names for n in vary or ()):
+        raise SuppleError(f"vary: parameters cannot differ from run to run under a controller that reads {outside[0]!r}")
+    law = checked_law(model, motion, law, posture(model, motion.start if motion.path is None else {}, motion.assembly))
+    found = along_path(model, motion, path, law)
+    made = replace(motion, controller=replace(motion.controller, own=law), torques=added(motion.torques, found.hold))
+    return made, found.rest
+
+
+def _pushes(motion: Motion) -> bool:
+    return motion.controller is not None and motion.controller.own is not None and bool(motion.controller.own.pushes)
+
+
+def _plain(x: Any) -> Any:
+    """Mappings as JSON has them, arrays by their content."""
+    return _digest(x) if isinstance(x, np.ndarray) else dict(x)
 
 
 def _structural(

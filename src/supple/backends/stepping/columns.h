@@ -13,7 +13,7 @@
 typedef struct {
     double t, look;
     const Chosen *chosen;
-    const double *q, *v, *parameters, *effort, *integral, *control_q;
+    const double *q, *v, *parameters, *effort, *push, *integral, *control_q;
 } Moment;
 
 typedef int Columns(const Moment *at, const Drive *d, long long first, double *found);
@@ -80,6 +80,7 @@ SUPPLE_LOCAL void settle(Sim *z, const Moment *at)
     spread_out(z->now.v, at->v, N_V);
     spread_out(z->parameters, at->parameters, N_P);
     spread_out(z->held_effort, at->effort, N_TAU);
+    spread_out(z->held_push, at->push, MOST_PUSHES);
     spread_out(z->error_integral, at->integral, N_TAU);
     spread_out(z->rigid_q, at->control_q, N_CQ);
     for (int l = 0; l < SUPPLE_LANES; l++)
@@ -137,7 +138,8 @@ SUPPLE_LOCAL int some_lanes(void) { return SUPPLE_LANES == 1 && at_once != NULL;
 SUPPLE_LOCAL Moment moment(const Sim *z)
 {
     return (Moment){
-        z->t, z->look, &z->chosen, z->now.q, z->now.v, z->parameters, z->held_effort, z->error_integral, z->rigid_q,
+        z->t, z->look, &z->chosen, z->now.q, z->now.v, z->parameters, z->held_effort, z->held_push, z->error_integral,
+        z->rigid_q,
     };
 }
 #endif

@@ -89,7 +89,7 @@ static void control(Sim *z, const Drive *d, real t, const Posture *p, real *effo
 static void integrate_error(Sim *z, const Drive *d, double t, double over)
 {
     double x[AT_LEAST_ONE(N_TAU)] = {0};
-    if (!d->controller || N_TAU == 0)
+    if (!d->controller || d->controller == STATE_SPACE || N_TAU == 0)
         return;
     signals_at(&d->reference, t, z->look, x, NULL, NULL);
     for (int i = 0; i < N_TAU; i++)
@@ -99,7 +99,7 @@ static void integrate_error(Sim *z, const Drive *d, double t, double over)
 /* The next time at which a sampled controller acts, or infinity */
 static double next_action(const Sim *z, const Drive *d)
 {
-    if (!d->controller || d->sample_time == 0.0 || N_TAU == 0)
+    if (!d->controller || d->sample_time == 0.0 || N_TAU + d->law.pushes == 0)
         return HUGE_VAL;
     return z->n_waiting ? smaller(z->next_tick, z->waiting_until[0]) : z->next_tick;
 }
@@ -112,14 +112,19 @@ SUPPLE_LOCAL int act(Sim *z, const Drive *d)
     if (next_action(z, d) > z->t + slack)
         return 0;
     if (z->next_tick <= z->t + slack && z->n_waiting < MOST_WAITING) {
-        controlled(z, d, fill(z->t), &z->now, z->waiting_effort[z->n_waiting]);
+        if (d->controller == STATE_SPACE)
+            state_space(z, d, z->waiting_effort[z->n_waiting], z->waiting_push[z->n_waiting]);
+        else
+            controlled(z, d, fill(z->t), &z->now, z->waiting_effort[z->n_waiting]);
         z->waiting_until[z->n_waiting++] = z->next_tick + d->delay;
         integrate_error(z, d, z->t, d->sample_time);
         z->next_tick = z->begin + (double)++z->ticks * d->sample_time;
     }
     while (z->n_waiting && z->waiting_until[0] <= z->t + slack) {
         memcpy(z->held_effort, z->waiting_effort[0], sizeof z->held_effort);
+        memcpy(z->held_push, z->waiting_push[0], sizeof z->held_push);
         memmove(z->waiting_effort, z->waiting_effort + 1, --z->n_waiting * sizeof z->waiting_effort[0]);
+        memmove(z->waiting_push, z->waiting_push + 1, z->n_waiting * sizeof z->waiting_push[0]);
         memmove(z->waiting_until, z->waiting_until + 1, z->n_waiting * sizeof(double));
         changed = 1;
     }

@@ -20,13 +20,16 @@ METHODS = ("radau", "gauss", "dormand_prince", "generalised_alpha", "quasi_stati
 OUTCOMES = (
     "fine", "done", "full", "yielded", "open_loops", "ill_posed", "diverged", "not_a_number", "too_small",
 )  # fmt: skip
-CONTROLLERS = ("no_controller", "pid", "computed_torque")
+CONTROLLERS = ("no_controller", "pid", "computed_torque", "state_space")
 ENUMS = {"Method": METHODS, "Outcome": OUTCOMES, "Controller": CONTROLLERS}
 CONSTANTS = {
     "MOST_LANES": (8, "runs in one state"),
     "SIDE_BY_SIDE": (4, "columns of the Jacobian, or stages, that a library with more lanes computes at once"),
     "BROYDEN_PAIRS": (30, "updates of Newton's matrix that are kept"),
     "MOST_WAITING": (64, "efforts of a sampled controller that wait for their delay"),
+    "MOST_LAW_STATES": (512, "states of a controller in state space, all its parts together"),
+    "MOST_SENSORS": (64, "that it reads"),
+    "MOST_PUSHES": (8, "loads at points that it commands beside the actuators"),
 }
 # one sample of a run, after its time: field of the posture, how many numbers
 SAMPLE = (("q", "N_Q"), ("v", "N_V"), ("effort", "N_TAU"), ("free_a", "N_FREE"))
@@ -66,6 +69,17 @@ SIGNALS = Struct("Signals", "Signals over time: piecewise quintic polynomials on
     Field("pieces", _WORDS), Field("channels", _WORDS),
     Field("knots", _NUMBERS, about="pieces + 1"), Field("coefficients", _NUMBERS, about="pieces x channels x 6"),
 ))  # fmt: skip
+LAW = Struct("Law", "A sampled controller in state space, see state_space.h", (
+    Field("parts", _WORDS, about="laws that are weighted"), Field("states", _WORDS, about="of each part"),
+    Field("sensors", _WORDS), Field("pushes", _WORDS, about="loads that it commands, behind the actuators"),
+    Field("matrices", _NUMBERS, about="A, B, E, C, D of every part, row by row"),
+    Field("weights", "Signals", about="of the parts"), Field("rest", "Signals", about="what sensors should read"),
+    Field("rough", _NUMBERS, about="noise and resolution of each sensor, noise of each effort and push"),
+    Field("most", _NUMBERS, about="limit of each push; 0: none"),
+    Field("pushed", _NUMBERS, about="wrenches of unit pushes: N_W x pushes"),
+    Field("seed", _WORDS, about="of the noise"),
+    Field("sense", "Sense"), Field("tape", "const void *", about="of the sensors"),
+))  # fmt: skip
 DRIVE = Struct("Drive", "What moves the robot", (
     Field("given", "Signals", about="positions of prescribed actuators"),
     Field("reference", "Signals", about="positions that the controller is to reach"),
@@ -78,6 +92,7 @@ DRIVE = Struct("Drive", "What moves the robot", (
     Field("sample_time", "double", about="s, of the controller; 0: continuous"),
     Field("delay", "double", about="s, from a sample to its effort"),
     Field("controller", _WORDS, about="Controller"),
+    Field("law", "Law"),
 ))  # fmt: skip
 POSTURE = Struct("Posture", "A posture in motion", (
     Field("q", "real", ("N_Q",)), Field("v", "real", ("N_V",)),
@@ -152,6 +167,9 @@ SIM = Struct("Sim", "The state of a simulation; [2]: of lengths and of angles", 
     Field("waiting_until", "double", ("MOST_WAITING",), "s", carried=True),
     Field("next_tick", "double", about="s", carried=True),
     Field("ticks", _WORDS, carried=True), Field("n_waiting", "int", carried=True),
+    Field("law_state", "real", ("MOST_LAW_STATES",), "of a controller in state space", carried=True),
+    Field("held_push", "real", ("MOST_PUSHES",), "as it set them last", carried=True),
+    Field("waiting_push", "real", ("MOST_WAITING", "MOST_PUSHES"), carried=True),
     Field("rigid_q", "real", ("N_CQ",), "of the rigid robot of a computed torque"),
     # loop forces of SCDD as printed
     Field("late_force", "real", ("N_LATE",), "of the evaluation before"), Field("has_late_force", "int"),
@@ -175,8 +193,9 @@ SIM = Struct("Sim", "The state of a simulation; [2]: of lengths and of angles", 
     Field("conditioning", "double", about="smallest by largest pivot of the loops"),
     Field("worst_conditioning", "double"), Field("least_conditioning", "double", about="at which it stops"),
 ))  # fmt: skip
-STRUCTS = {s.name: s for s in (BLOCK, BALL, SIGNALS, DRIVE, POSTURE, SETTINGS, CHOSEN, SIM)}
-_PLAIN = {"int": ctypes.c_int, _WORDS: ctypes.c_longlong, "double": ctypes.c_double, _NUMBERS: ctypes.c_void_p}
+STRUCTS = {s.name: s for s in (BLOCK, BALL, SIGNALS, LAW, DRIVE, POSTURE, SETTINGS, CHOSEN, SIM)}
+_PLAIN = {"int": ctypes.c_int, _WORDS: ctypes.c_longlong, "double": ctypes.c_double}
+_PLAIN |= dict.fromkeys((_NUMBERS, "const void *", "Sense"), ctypes.c_void_p)
 
 
 # Text in C ---------------------------------------------------------------------------------------------------------------

@@ -58,15 +58,24 @@ static int place(Sim *z, const Drive *d, real t, const real *from, const real *s
     return FINE;
 }
 
+/* Wrenches at the named points at time t: signals, and what a controller pushes with */
+static void wrench_at(const Sim *z, const Drive *d, real t, real *wrench)
+{
+    for (int i = 0; i < N_W; i++)
+        wrench[i] = fill(0);
+    signals_in(&d->load, t, z->look, N_W, wrench, NULL, NULL);
+    for (int k = 0; k < d->law.pushes; k++)
+        for (int i = 0; i < N_W; i++)
+            wrench[i] += d->law.pushed[i * d->law.pushes + k] * z->held_push[k];
+}
+
 /* Accelerations and efforts of a placed posture p by the equations of motion; a: the given accelerations */
 static int respond(Sim *z, const Drive *d, real t, Posture *p, const real *a, Loops *loops)
 {
     real given[AT_LEAST_ONE(N_GIVEN)], wrench[AT_LEAST_ONE(N_W)], g[3];
     for (int i = 0; i < N_GIVEN; i++)
         given[i] = a[GIVEN_V[i]];
-    for (int i = 0; i < N_W; i++)
-        wrench[i] = fill(0);
-    signals_in(&d->load, t, z->look, N_W, wrench, NULL, NULL);
+    wrench_at(z, d, t, wrench);
     for (int i = 0; i < 3; i++)
         g[i] = fill(d->gravity[i]);
     (void)given, (void)loops;

@@ -220,10 +220,7 @@ static void foresee(const Sim *z, double h, Posture *p)
 static real power_of(Sim *z, const Drive *d, double t, const Posture *p)
 {
     real tau[AT_LEAST_ONE(N_DRIVEN)], wrench[AT_LEAST_ONE(N_W)], power[1];
-    double load[AT_LEAST_ONE(N_W)];
-    signals_at(&d->load, t, z->look, load, NULL, NULL);
-    for (int i = 0; i < N_W; i++)
-        wrench[i] = fill(d->load.channels ? load[i] : 0.0);
+    wrench_at(z, d, fill(t), wrench);
     for (int i = 0; i < N_GIVEN; i++)
         tau[i] = p->given_effort[i];
     for (int i = 0; i < N_TAU; i++)

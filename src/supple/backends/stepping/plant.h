@@ -17,3 +17,7 @@
 #define AT_LEAST_ONE(n) ((n) > 0 ? (n) : 1)
 
 #define N_UNKNOWN (STAGES ? AT_LEAST_ONE(N_FREE) : 1) /* of Newton's method, if there are integrators */
+
+/* What sensors read of a state (q, v, a, gravity), as numbered operations; 0: no memory. See tape.c */
+typedef int (*Sense)(const void *tape, const double *const *in, const long long *step, double *out, long long first,
+                     long long count);

@@ -24,6 +24,7 @@ _COLUMNS = (
     "motion",
     "dense",
     *_COUPLED,
+    "state_space",
     "control",
     "columns",
 )

@@ -44,7 +44,7 @@ from supple.errors import SuppleError
               help="Vibrations faster than this may die away, not be followed; 0: none.")  # fmt: skip
 @every_option
 @click.option("--controller", metavar="LAW:GAINS", help="pd, pid or computed_torque, as in 'pd:kp=1e4,kd=200,sample=1 ms,"
-              "delay=0,limit=500', instead of the motion's own.")  # fmt: skip
+              "delay=0,limit=500', or a file of supple control (.json), instead of the motion's own.")  # fmt: skip
 @shaper_option
 @click.option("--start", type=click.Choice(["equilibrium", "undeformed"]), default="equilibrium", show_default=True,
               help="Bent by its weight with the actuators held, or straight.")  # fmt: skip
