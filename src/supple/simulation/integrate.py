@@ -14,7 +14,7 @@ import numpy as np
 
 from supple.backends.stepping.drive import Drive
 from supple.backends.stepping.plant import Plant
-from supple.backends.stepping.settings import TIGHTEST, Settings
+from supple.backends.stepping.settings import LOOSEST, TIGHTEST, Settings
 from supple.errors import SuppleError
 from supple.results import DOUBTFUL, Simulation
 from supple.simulation.groups import Group, Keeper, group_at_start, groups_of, switch, why_stopped
@@ -71,8 +71,10 @@ def checked(settings: Settings, duration: float) -> Settings:
         raise SuppleError(f"the duration is {duration:g} s; give one above zero, for example --duration 2")
     if settings.step < 0 or settings.every < 0:
         raise SuppleError("step and output interval must be above zero")
-    if not TIGHTEST <= settings.tolerance <= 1:
-        raise SuppleError(f"a tolerance of {settings.tolerance:g} makes no sense; give one between {TIGHTEST:g} and 1")
+    if not TIGHTEST <= settings.tolerance <= LOOSEST:
+        raise SuppleError(
+            f"a tolerance of {settings.tolerance:g} makes no sense; give one between {TIGHTEST:g} and {LOOSEST:g}"
+        )
     if not 0 <= settings.cutoff < float("inf"):
         raise SuppleError(f"the cutoff is {settings.cutoff:g} Hz; give a frequency, or 0 for none")
     if settings.step > duration:

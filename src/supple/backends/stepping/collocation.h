@@ -99,41 +99,49 @@ SUPPLE_LOCAL double turned_since(const Sim *z, double h, const Posture *at, real
     return largest;
 }
 
-/* What a misfit of the accelerations makes of accelerations, rates and positions within a radian of a vibration, relative to
- * their scales. It has the power of the step that the method has less two; what it does to positions changes accelerations
- * by Fx and Fv. */
-static SUPPLE_WIDE double effect_of(const Sim *z, double h, const real *misfit)
+/* A misfit of one acceleration by what it makes of rates and positions, and by the acceleration it is `felt` as, relative
+ * to their scales */
+SUPPLE_LOCAL double weighed(const Sim *z, double h, int unit, real misfit, real felt)
 {
-    real felt[AT_LEAST_ONE(N_FREE)];
+    const double rate = larger(z->rate_scale[unit], AT_REST * z->scale[unit]), size = size_of(misfit, z->live);
+    const double slow = larger(h * size / rate, h * h * size / larger(z->travel[unit], AT_REST * rate));
+    return larger(size_of(felt, z->live) / z->scale[unit], slow);
+}
+
+/* What a misfit of the accelerations, x[0], makes within a radian of a vibration. It has the power of the step that the
+ * method has less two; what it does to positions changes accelerations by Fx and Fv, which goes to x[1] */
+static SUPPLE_WIDE double effect_of(const Sim *z, double h, real (*x)[AT_LEAST_ONE(N_FREE)])
+{
     double largest = 0.0;
     for (int i = 0; i < N_FREE; i++)
-        felt[i] = fill(0);
+        x[1][i] = fill(0);
     for (int j = 0; j < N_FREE; j++) {
-        const real by_x = (h * h) * misfit[j], by_v = h * misfit[j];
+        const real by_x = (h * h) * x[0][j], by_v = h * x[0][j];
         for (int i = 0; i < N_FREE; i++)
-            felt[i] += z->a_by_x[j * N_FREE + i] * by_x + z->a_by_v[j * N_FREE + i] * by_v;
+            x[1][i] += z->a_by_x[j * N_FREE + i] * by_x + z->a_by_v[j * N_FREE + i] * by_v;
     }
-    for (int i = 0; i < N_FREE; i++) {
-        const int unit = z->chosen.free_unit[i];
-        const double rate = larger(z->rate_scale[unit], AT_REST * z->scale[unit]), size = size_of(misfit[i], z->live);
-        largest = larger(largest, size_of(felt[i], z->live) / z->scale[unit]);
-        largest = larger(largest, h * size / rate);
-        largest = larger(largest, h * h * size / larger(z->travel[unit], AT_REST * rate));
-    }
+    for (int i = 0; i < N_FREE; i++)
+        largest = larger(largest, weighed(z, h, z->chosen.free_unit[i], x[0][i], x[1][i]));
     return largest;
 }
 
-/* The error of a step. What is above the cutoff is sieved out, by its frequency and not by the step; noted if it counts */
-static double collocation_error(Sim *z, const Collocation *c, double h, real *misfit)
+/* The error of a step that ends at q. What is above the cutoff is sieved out, by its frequency and not by the step; noted if
+ * it counts. Coordinates that depend on the free ones count as these do: near a singular pose they move much farther */
+static double collocation_error(Sim *z, const Collocation *c, double h, const real *q, const real *misfit)
 {
-    real fast[AT_LEAST_ONE(N_FREE)];
-    memcpy(fast, misfit, sizeof fast);
-    sift(z, misfit);
+    real slow[2][AT_LEAST_ONE(N_FREE)], fast[2][AT_LEAST_ONE(N_FREE)], dependent[2][AT_LEAST_ONE(N_DEP)];
+    memcpy(slow[0], misfit, sizeof slow[0]);
+    sift(z, slow[0]);
     for (int i = 0; i < N_FREE; i++)
-        fast[i] -= misfit[i];
+        fast[0][i] = misfit[i] - slow[0][i];
     const int counts = z->settings.cutoff > 0.0 && effect_of(z, h, fast) > z->settings.tolerance;
-    z->step_cut_off = counts ? measure(z, fast) / c->misfit : 0.0;
-    return effect_of(z, h, misfit);
+    z->step_cut_off = counts ? measure(z, fast[0]) / c->misfit : 0.0;
+    double largest = effect_of(z, h, slow);
+    if (!carry(z, q, slow, dependent))
+        return HUGE_VAL;
+    for (int i = 0; i < N_DEP; i++)
+        largest = larger(largest, weighed(z, h, z->chosen.dependent_unit[i], dependent[0][i], dependent[1][i]));
+    return largest;
 }
 
 /* Stages to begin with: the last step's polynomial goes on */
@@ -235,7 +243,8 @@ static int collocation_step(Sim *z, const Drive *d, double h, Posture *end, doub
         for (int q = 0; q < STAGES; q++)
             z->stages[q * N_FREE + i] = F[q][i];
     }
-    *error = collocation_error(z, c, h, misfit);
+    if (outcome == FINE)
+        *error = collocation_error(z, c, h, end->q, misfit);
     z->step_work = fill(0);
     for (int q = 0; q < STAGES; q++)
         z->step_work += h * c->b[q] * power_of(z, d, z->t + c->c[q] * h, &at[q]);

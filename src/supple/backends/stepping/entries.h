@@ -27,6 +27,7 @@ SUPPLE_EXPORT int supple_again(Sim *z, const Drive *d)
 {
     z->has_jacobian = 0;
     z->factorised_step = 0.0;
+    z->contraction = 1.0; /* other coordinates: not known before the second iteration */
     return restart(z, d);
 }
 

@@ -114,7 +114,7 @@ CHOSEN = Struct("Chosen", "Which coordinates are free, which follow, and by whic
     Field("free_v", "int", ("N_FREE",), "places in v"),
     Field("free_q", "int", ("N_FREE",), "places in q, -1 for parts of a quaternion"),
     Field("dependent_v", "int", ("N_DEP",)), Field("dependent_q", "int", ("N_DEP",)),
-    Field("free_unit", "int", ("N_FREE",), "0 a length, 1 an angle"),
+    Field("free_unit", "int", ("N_FREE",), "0 a length, 1 an angle"), Field("dependent_unit", "int", ("N_DEP",)),
     Field("closure_row", "int", ("N_DEP",), "equations by which the dependent ones follow"),
     Field("balls", "Ball", ("N_BALLS",)),
 ))  # fmt: skip

@@ -104,6 +104,28 @@ static int evaluate(Sim *z, const Drive *d, real t, const real *from, const real
     return respond(z, d, t, p, a, &loops);
 }
 
+/* What two small changes x of the free coordinates make of the dependent ones in a posture; 0: it is singular */
+SUPPLE_LOCAL int carry(const Sim *z, const real *q, real (*x)[AT_LEAST_ONE(N_FREE)], real (*to)[AT_LEAST_ONE(N_DEP)])
+{
+#if N_DEP > 0
+    static SUPPLE_THREAD Loops loops;
+    const Choice by = choice_of(z);
+    real all[2][N_ROW], v[N_V];
+    memset(v, 0, sizeof v);
+    for (int k = 0; k < 2; k++) {
+        for (int i = 0; i < N_FREE; i++)
+            v[z->chosen.free_v[i]] = x[k][i];
+        model_rates(q, v, z->parameters, all[k], jacobian_of(&ROBOT, &loops));
+    }
+    if (!(factorise_loops(&ROBOT, &by, z->live, &loops) > 0.0))
+        return 0;
+    for (int k = 0; k < 2; k++)
+        solve_loops(&ROBOT, &by, &loops, all[k], to[k]);
+#endif
+    (void)z, (void)q, (void)x, (void)to;
+    return 1;
+}
+
 /* Accelerations of all coordinates in a placed posture: a holds given and free ones, loops what place left there */
 static void follow_on(const Sim *z, const Posture *p, real *a, const Loops *loops)
 {

@@ -95,6 +95,7 @@ def chosen_text(plant: Plant) -> str:
         "dependent_v": [p.v for p in plant.dependent],
         "dependent_q": [p.q for p in plant.dependent],
         "free_unit": [int(p.angle) for p in plant.free],
+        "dependent_unit": [int(p.angle) for p in plant.dependent],
         "closure_row": plant.rows,
         "balls": plant.balls,
     }

@@ -8,6 +8,7 @@ from math import pi
 from supple.backends.stepping.layout import METHODS
 
 TIGHTEST = 1e-14  # tolerance; accelerations are known no better
+LOOSEST = 0.1  # tolerance: beyond it Radau's steps are longer than half a period, and errors no longer follow the tolerance
 LEAST_NEWTON = 1e-12  # tolerance of Newton's method
 # method -> tolerance where bodies only bend, and where joints move freely
 _TOLERANCES = {

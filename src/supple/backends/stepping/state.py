@@ -94,6 +94,7 @@ class State:
             "chosen.free_v": [p.v for p in free],
             "chosen.free_q": [p.q for p in free],
             "chosen.free_unit": [int(p.angle) for p in free],
+            "chosen.dependent_unit": [int(p.angle) for p in dependent],
             "chosen.dependent_v": [p.v for p in dependent],
             "chosen.dependent_q": [p.q for p in dependent],
             "chosen.closure_row": list(rows),
