@@ -4,6 +4,7 @@ method, elimination of loops, projections, eigen-solver and lanes are the core's
 from __future__ import annotations
 
 from functools import cache
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -14,6 +15,7 @@ from supple.backends.interpreter import interpret
 from supple.core.compiled import POSTURES
 from supple.core.core import Answers, Core
 from supple.core.free_parameters import free_parameters
+from supple.core.kept_records import kept_numbers
 from supple.errors import PoseError, SuppleError
 from supple.expr.function import function, parameters
 from supple.machine import Machine
@@ -21,6 +23,7 @@ from supple.model.closing import values
 from supple.model.equilibrium import equilibrium, linearise
 from supple.model.posture import posture, postures
 from supple.robot.bodies.section import rectangle_torsion
+from supple.robot.named_files import checked_file, files_noted
 
 RNG = np.random.default_rng(5)
 EVERYTHING = ("M", "K", "D", "H", "T", "tau", "shapes", "points", "places", "bent_places", "lam")
@@ -137,3 +140,49 @@ def test_bodies_that_are_numbers_re_enter_through_their_records() -> None:
     masses = [f.body.mass for f in own.mechanism.frames]
     found = interpret(function("masses", {"p": own.symbols}, {"m": masses}))(p=own.inputs(values_))["m"]
     assert near(np.ravel(found), [float(f.body.mass) for f in changed.mechanism().frames])
+
+
+BOOM = """
+space: spatial
+parameters: {d: 20 mm, L: 1 m}
+materials: {steel: {E: 210 GPa, nu: 0.3, rho: 7850}}
+sections: {bar: {circle: {diameter: d}}}
+bodies: {boom: {beam: {length: L, section: bar, material: steel, elements: 6, reduction: {craig_bampton: {modes: 3}}}}}
+links: {boom: {parent: base, body: boom}}
+points: {tip: {link: boom, on: end}}
+"""
+
+
+def test_reduced_bodies_are_made_once_for_every_value(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Records come from the disk in a second process' place, to the last bit; another setting or value is another record."""
+    monkeypatch.setenv("SUPPLE_CACHE", str(tmp_path / "cache"))
+    made: list[str] = []
+    own = Machine.changed
+
+    def changed(self: Machine, settings: Any) -> Machine:
+        made.append(repr(settings))
+        return own(self, settings)
+
+    monkeypatch.setattr(Machine, "changed", changed)
+    wanted = np.array([[0.02], [0.021], [0.022]])
+    first = free_parameters(Machine.parse(BOOM).keeping(("d",))).inputs(wanted)
+    assert len(made) == len(wanted) + 3  # home (once whole, once what changes) and two probes
+    again = free_parameters(Machine.parse(BOOM).keeping(("d",))).inputs(wanted)
+    assert len(made) == len(wanted) + 3 and (again == first).all()
+    other = free_parameters(Machine.parse(BOOM, {"L": "1.1 m"}).keeping(("d",))).inputs(wanted)
+    assert len(made) == 2 * (len(wanted) + 3) and not np.array_equal(other, first)
+
+
+def test_records_of_files_are_made_anew_where_a_file_changed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SUPPLE_CACHE", str(tmp_path / "cache"))
+    file, asked = tmp_path / "mesh.txt", np.array([1.0])
+
+    def make() -> Any:
+        return np.array([float(checked_file(file).read_text())])
+
+    for text in ("3", "4"):
+        file.write_text(text)
+        assert kept_numbers(("robot",), "all", asked, make) == [float(text)]
+        with files_noted() as seen:  # kept or not: what it depends on is told on
+            assert kept_numbers(("robot",), "all", asked, lambda: np.array([0.0])) == [float(text)]
+        assert seen == [file]

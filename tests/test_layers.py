@@ -30,7 +30,7 @@ ROOMS = {
     "models": {"errors", "expr", "robot", "formulations"},
     "machine": {"errors", "expr", "robot", "motion", "formulations", "model"},
     "control": {"errors", "results", "robot", "motion", "model"},
-    "core": {"errors", "expr", "robot", "formulations", "backends", "model", "machine"},
+    "core": {"errors", "remembered", "expr", "robot", "formulations", "backends", "model", "machine"},
     "simulation": {
         "errors", "results", "expr", "robot", "motion", "formulations", "backends", "model", "models", "machine",
     },

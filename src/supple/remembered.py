@@ -85,7 +85,10 @@ def remember(key: str, words: Mapping[str, Any], arrays: Mapping[str, Array] | N
         with scratch(keyed(folder)) as stage:
             made = stage / "record"
             made.write_bytes(stream.getvalue())
-            keep_file(folder, key, _RECORD, made)
+            final = keep_file(folder, key, _RECORD, made)
+            for old in folder.glob(f"{key}-*{_RECORD}"):  # an earlier answer, of files that have changed since
+                if old != final:
+                    old.unlink(missing_ok=True)
 
 
 def _folders() -> list[Path]:

@@ -8,6 +8,7 @@ numbers in it that the parameters change, computed by assembling the robot once 
 from __future__ import annotations
 
 import dataclasses
+import hashlib
 from collections.abc import Iterator, Mapping
 from fractions import Fraction
 from functools import cached_property
@@ -15,6 +16,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from supple.core.kept_records import kept_numbers, record_question
 from supple.errors import RobotFileError, SuppleError
 from supple.expr.function import Array as Symbols
 from supple.expr.function import parameters
@@ -94,21 +96,26 @@ class _Records:
         self.robot, self.reason = robot, reason
         self.plain = robot.keeping(())
         self._known: dict[bytes, Array] = {}
+        self._question = record_question(robot)
 
-    def _mechanism_at(self, values: Array) -> Mechanism:
-        return self.plain.changed(dict(zip(self.robot.keep, values.tolist(), strict=True))).mechanism()
+    def _numbers_at(self, values: Array) -> Array:
+        """All numbers of the mechanism for values of the parameters."""
+        return _numbers(self.plain.changed(dict(zip(self.robot.keep, values.tolist(), strict=True))).mechanism())
+
+    def _kept_numbers(self, values: Array) -> Array:
+        return kept_numbers(self._question, "all", values, lambda: self._numbers_at(values))
 
     @cached_property
     def _leaves(self) -> list[Array]:
         """All numbers of the mechanism at home, and where every parameter is probed."""
         home = np.array(self.robot.values)
-        made = [_numbers(self.plain.mechanism())]
+        made = [self._kept_numbers(home)]
         for k, name in enumerate(self.robot.keep):
             for probe in _PROBES:
                 moved = home.copy()
                 moved[k] = home[k] * probe if home[k] else probe - 1.0
                 try:
-                    found = _numbers(self._mechanism_at(moved))
+                    found = self._kept_numbers(moved)
                 except RobotFileError:
                     raise SuppleError(_structural(self.robot, name)) from None
                 if found.shape != made[0].shape:
@@ -147,11 +154,15 @@ class _Records:
     def _row(self, values: Array) -> Array:
         key = values.tobytes()
         if key not in self._known:
-            found = _numbers(self._mechanism_at(values))
-            if found.shape != self._leaves[0].shape:
-                raise SuppleError(_structural(self.robot, self.robot.keep[0]))
-            self._known[key] = found[self._slots[1]]
+            slots = hashlib.sha256(self._slots[1].tobytes()).hexdigest()
+            self._known[key] = kept_numbers(self._question, slots, values, lambda: self._chosen_at(values))
         return self._known[key]
+
+    def _chosen_at(self, values: Array) -> Array:
+        found = self._numbers_at(values)
+        if found.shape != self._leaves[0].shape:
+            raise SuppleError(_structural(self.robot, self.robot.keep[0]))
+        return np.asarray(found[self._slots[1]])
 
     def tangents(self, values: Array) -> Array:
         made = []

@@ -17,7 +17,7 @@ from supple.robot import mechanism as tree
 from supple.robot.bodies import record as bodies
 from supple.robot.link_bodies import Piece
 from supple.robot.mechanism import Mechanism
-from supple.robot.named_files import files_noted
+from supple.robot.named_files import files_noted, note_files
 
 _RECORDS: dict[str, Any] = {
     name: kind
@@ -54,17 +54,19 @@ def kept_mechanism(question: tuple[str, ...], make: Callable[[], Mechanism]) -> 
     """The mechanism that answers a question, made if it is not remembered; so are those whose files have changed."""
     key = key_of("mechanism", *question)
     answer = recalled(key)
-    if answer is not None and all(_digest(Path(path)) == known for path, known in answer.words["files"]):
+    if answer is not None and all(file_digest(Path(path)) == known for path, known in answer.words["files"]):
+        note_files(Path(path) for path, _ in answer.words["files"])
         return _restored(answer, make)
     with files_noted() as seen:
         made = make()
     with suppress(TypeError):  # a record that is not known here is not kept
         words = _packed(made)
-        remember(key, {"files": [[str(path), _digest(path)] for path in dict.fromkeys(seen)], "mechanism": words})
+        remember(key, {"files": [[str(path), file_digest(path)] for path in dict.fromkeys(seen)], "mechanism": words})
     return made
 
 
-def _digest(path: Path) -> str:
+def file_digest(path: Path) -> str:
+    """Digits of a file's content; none if it cannot be read."""
     try:
         return hashlib.sha256(path.read_bytes()).hexdigest()
     except OSError:

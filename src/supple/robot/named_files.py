@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from pathlib import Path
@@ -48,20 +48,26 @@ def files_below(folder: Path, outside: bool) -> Iterator[None]:
 
 @contextmanager
 def files_noted() -> Iterator[list[Path]]:
-    """The files that `checked_file` lets pass within it."""
+    """The files that `checked_file` lets pass within it; whoever notes around it notes them too."""
     seen: list[Path] = []
     token = _NOTED.set(seen)
     try:
         yield seen
     finally:
         _NOTED.reset(token)
+        note_files(seen)
+
+
+def note_files(paths: Iterable[Path]) -> None:
+    """Files that something depends on, for whoever notes them."""
+    noted = _NOTED.get()
+    if noted is not None:
+        noted.extend(paths)
 
 
 def checked_file(path: Path, most: int = LARGEST_FILE) -> Path:
     """The path, if it is a regular file of a size that can be read, and lies where it may."""
-    noted = _NOTED.get()
-    if noted is not None:
-        noted.append(path)
+    note_files([path])
     fault = file_fault(path, most)
     if fault is not None:
         raise SuppleError(f"{path.name}: {fault}")
