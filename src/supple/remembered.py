@@ -86,7 +86,7 @@ def remember(key: str, words: Mapping[str, Any], arrays: Mapping[str, Array] | N
             made = stage / "record"
             made.write_bytes(stream.getvalue())
             final = keep_file(folder, key, _RECORD, made)
-            for old in folder.glob(f"{key}-*{_RECORD}"):  # an earlier answer, of files that have changed since
+            for old in final.parent.glob(f"{key}-*{_RECORD}"):  # an earlier answer, of files that have changed since
                 if old != final:
                     old.unlink(missing_ok=True)
 
