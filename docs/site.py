@@ -199,7 +199,8 @@ def gallery_page(folder: Path, live: str) -> str:
         )
         lines += [f"## {name}", "", about, ""]
         if name in asked:
-            robot.show(count=6).save(folder / f"{name}.html")
+            scene = robot.show(count=6, live=True)
+            scene.save(folder / f"{name}.html")
             lines += [f'<a href="{name}.html">Open its live 3-D page.</a>', ""]
         motions = ", ".join(f"`{m}`" for m in robot.motions) or "none"
         lines += [

@@ -58,18 +58,23 @@ def test_a_report_holds_what_the_verbs_say(report: Any) -> None:
     for body, mass in robot.check().masses.items():
         assert f"{body} {mass:.4g}" in words
     assert "7.2e+10" in words and robot.source.sha256 in words and "complete" not in report.notices
-    assert seen.tags.count("img") == 1 + 2 + 1 == seen.tags.count("figcaption")
+    assert seen.tags.count("img") == 1 + 2 + 1 + 1 == seen.tags.count("figcaption")  # at rest, modes, map, motion
+    study, told = report.study
+    assert told == ("--over", "q11=0.02:0.08:7", "--over", "q21=-0.03:0.03:7", "--of", "f1")
+    middle = robot.map({"q11": [0.05], "q21": [0.0]}, "f1").quantities["f1"].values[0]
+    assert study.quantities["f1"].values.reshape(7, 7)[3, 3] == pytest.approx(middle, rel=1e-9)
+    assert modes.frequencies_hz[0] == pytest.approx(middle, rel=1e-9)
     assert all(s.startswith("data:") for s in seen.sources) and "script" not in seen.tags
 
 
 def test_the_command_below_a_figure_makes_it(report: Any, tmp_path: Path) -> None:
-    commands = [c for c in Seen(report.page()).commands if " --mode 2 " in c or c.startswith("supple check")]
-    assert len(commands) == 2
+    commands = [c for c in Seen(report.page()).commands if " --mode 2 " in c or c.startswith(("supple check", "supple map"))]
+    assert len(commands) == 4  # that of the map below its figure and its table
     for command in commands:
         words = [str(tmp_path / w) if w.endswith(".png") else w for w in shlex.split(command)[1:]]
         found = CliRunner().invoke(main, words)
         assert found.exit_code == 0, found.output
-    assert (tmp_path / "mode2.png").is_file()
+    assert (tmp_path / "mode2.png").is_file() and (tmp_path / "map.png").is_file()
 
 
 def test_names_in_reports_are_text(report: Any) -> None:

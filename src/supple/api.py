@@ -43,6 +43,7 @@ if TYPE_CHECKING:  # what only some calls need is loaded when they are made
     )
 
 Report = Callable[["Stage"], None]
+_LARGEST_MAPPED = 60  # coordinates of robots whose report has a map that nobody asked for
 At = Mapping[str, Written]  # joint or platform coordinate -> number in SI, or text with a unit
 
 
@@ -218,12 +219,17 @@ class Robot(Machine):
         motion: str | Path | Motion | None = None,
         duration: Written | None = None,
         count: int = 6,
+        over: Mapping[str, str | Sequence[float]] | None = None,
+        of: str | Sequence[str] = ("f1",),
         map: str | Path | None = None,
         assembly: str | None = None,
         progress: Callable[[float], None] | None = None,
     ) -> ReportShown:
         """What the robot is and does, gathered as one page: picture, parameters, masses, modes and stiffness at poses (home
-        if None), a motion, a map (.nc file), and where all of it comes from; `save` writes it.
+        if None), a motion, a map, and where all of it comes from; `save` writes it.
+
+        over, of: a map to make about the first pose, as of `map`; map: one that is made already (.nc file), or "none".
+        Without them, robots with up to 60 coordinates get a small one, over two coordinates of the platform or actuators.
 
         >>> supple.Robot("cantilever").report(count=1).check.mass > 0
         True
@@ -246,12 +252,58 @@ class Robot(Machine):
             notices += scene.notices
         run = None if motion is None else self.simulate(motion, duration=duration, progress=progress)
         settings = tuple(x for name, value in self.settings.items() for x in ("--set", f"{name}={value}"))
+        first = (poses or [{}])[0]
+        study: tuple[Study, tuple[str, ...]] | None = None
+        if map is not None and str(map) != "none":
+            study = read_map(map), ("...", "-o", Path(map).name)
+        elif map is None:
+            study = self._small_map(first, over, _names(of), assembly, notices)
         made = Report(
-            (self._called, *settings), self.check((poses or [{}])[0], assembly=assembly), self._parameters(),
-            tuple(posed), run, None if map is None else (read_map(map), Path(map).name), self._origin(),
+            (self._called, *settings), self.check(first, assembly=assembly), self._parameters(),
+            tuple(posed), run, study, self._origin(),
             tuple(dict.fromkeys([*notices, *(() if run is None else run.summary["notices"])])),
         )  # fmt: skip
         return shown(made, ReportShown)
+
+    def _small_map(
+        self, at: At, over: Mapping[str, str | Sequence[float]] | None, of: Sequence[str], assembly: str | None,
+        notices: list[str],
+    ) -> tuple[Study, tuple[str, ...]] | None:  # fmt: skip
+        """A map about a pose with the words of the command line for it; what prevents one that nobody asked for is noted."""
+        from supple.errors import SuppleError
+
+        grid = dict(over) if over else self._about(at)
+        if not grid:
+            return None
+        kept = {name: value for name, value in at.items() if name not in grid}
+        try:
+            study = self.map(grid, of, kept, assembly=assembly, workers=1)
+        except SuppleError as reason:
+            if over:
+                raise
+            notices.append(f"no map: {reason}")
+            return None
+        told = [
+            x
+            for name, span in grid.items()
+            for x in ("--over", f"{name}={span}" if isinstance(span, str) else f"{name}=...")
+        ]
+        told += [x for name, value in kept.items() for x in ("--at", f"{name}={value}")]
+        return study, (*told, "--of", ",".join(of))
+
+    def _about(self, at: At) -> dict[str, str]:
+        """Two coordinates of the platform, or two actuators, a little to both sides of a pose; none of a large robot."""
+        model = self.model()
+        if model.nv > _LARGEST_MAPPED or not model.mechanism.points:
+            return {}
+        pose = self.modes(at, count=1).pose
+        coordinates = model.mechanism.coordinates
+        chosen = [c for c in coordinates if c.kind == "platform"] or [c for c in coordinates if c.kind == "active"]
+        grid = {}
+        for c in chosen[:2]:
+            reach = 0.1 if c.unit == "rad" else 0.03
+            grid[c.name] = f"{pose[c.name] - reach:.4g}:{pose[c.name] + reach:.4g}:7"
+        return grid
 
     @property
     def _called(self) -> str:

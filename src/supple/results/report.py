@@ -30,7 +30,7 @@ class Report:
     parameters: Mapping[str, tuple[str, str]]  # name -> value, what it is
     posed: tuple[Posed, ...]
     run: Simulation | None
-    study: tuple[Study, str] | None  # with the name of its file
+    study: tuple[Study, tuple[str, ...]] | None  # with the words of the command line that make it
     provenance: Mapping[str, str]
     notices: tuple[str, ...]
 
@@ -48,6 +48,7 @@ class Report:
                 }
                 for p in self.posed
             ],
+            "map": None if self.study is None else self.study[0].to_json(),
             "motion": None if self.run is None else self.run.summary,
             "provenance": dict(self.provenance),
             "notices": list(self.notices),

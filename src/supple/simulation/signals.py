@@ -46,9 +46,10 @@ def observed(simulator: Simulator, groups: list[Group]) -> tuple[Array, dict[str
 
 
 SIGNALS = (
-    "position", "velocity", "acceleration", "tau", "spring_force", "point_position", "point_velocity", "point_acceleration",
-    "point_acceleration_own", "point_orientation", "point_spin", "point_deformation", "attachment_position",
-    "attachment_deformation", "energy_kinetic", "energy_elastic", "energy_gravity", "power_lost", "closure",
+    "position", "velocity", "acceleration", "tau", "desired", "spring_force", "point_position", "point_velocity",
+    "point_acceleration", "point_acceleration_own", "point_orientation", "point_spin", "point_deformation",
+    "attachment_position", "attachment_deformation", "energy_kinetic", "energy_elastic", "energy_gravity", "power_lost",
+    "closure",
 )  # fmt: skip
 
 
@@ -79,6 +80,35 @@ def only(
     return kept, {name: entries for name, entries in axes.items() if name in used or name == "coordinate"}
 
 
+def _desired(simulator: Simulator, time: Array, active: tuple[str, ...]) -> Array:
+    """Places of actuators that a controller leads along the path (time x actuators); not a number for the others. Empty
+    where there is no controller or no path."""
+    if simulator.path is None or simulator.motion.controller is None:
+        return np.zeros((len(time), 0))
+    places, names = simulator.path(time)[0], list(simulator.path.names)
+    led = set(simulator.motion.driven("controlled"))
+    made = np.full((len(time), len(active)), np.nan)
+    for k, name in enumerate(active):
+        if name in led and name in names:
+            made[:, k] = places[:, names.index(name)]
+    return made
+
+
+def _found(
+    simulator: Simulator, time: Array, parts: dict[str, Array], wanted: Collection[str] | None, active: tuple[str, ...]
+) -> tuple[dict[str, list[Array]], tuple[int, ...]]:  # fmt: skip
+    """Values of signals, run by run, and the coordinates of springs."""
+    found: dict[str, list[Array]] = {}
+    for k, run in enumerate(simulator.runs):
+        q, v, a = (parts[p][:, k] for p in ("q", "v", "a"))
+        for key, x in observe.seen(run.model, q, v, a, wanted).items():
+            found.setdefault(key, []).append(x)
+    places = _springs(simulator, parts, found)
+    found["tau"] = [parts["tau"][:, k] for k in range(len(simulator.runs))]
+    found["desired"] = [_desired(simulator, time, active)] * len(simulator.runs)
+    return found, places
+
+
 def signals_of(
     simulator: Simulator, time: Array, parts: dict[str, Array], wanted: Collection[str] | None = None
 ) -> tuple[dict[str, Signal], dict[str, tuple[str, ...]]]:
@@ -90,13 +120,7 @@ def signals_of(
     axes: dict[str, tuple[str, ...]] = {"coordinate": names, "actuator": active, "axis": ("x", "y", "z")}
     if many:
         axes["run"] = tuple(str(k + 1) for k in range(len(simulator.runs)))
-    found: dict[str, list[Array]] = {}
-    for k, run in enumerate(simulator.runs):
-        q, v, a = (parts[p][:, k] for p in ("q", "v", "a"))
-        for key, x in observe.seen(run.model, q, v, a, wanted).items():
-            found.setdefault(key, []).append(x)
-    places = _springs(simulator, parts, found)
-    found["tau"] = [parts["tau"][:, k] for k in range(len(simulator.runs))]
+    found, places = _found(simulator, time, parts, wanted, active)
     whole = {k: np.stack(x, axis=1) if many else x[0] for k, x in found.items()}
     signals: dict[str, Signal] = {}
 
@@ -108,6 +132,7 @@ def signals_of(
     add("velocity", ("coordinate",), tuple(f"{u}/s" for u in units), "their rates")
     add("acceleration", ("coordinate",), tuple(f"{u}/s^2" for u in units), "their accelerations")
     add("tau", ("actuator",), tuple(_FORCE[units[i]] for i in model.active), "forces and torques of the actuators")
+    add("desired", ("actuator",), tuple(units[i] for i in model.active), "where the path wants actuators under control")
     if places:
         axes["spring"] = tuple(names[i] for i in places)
         add(

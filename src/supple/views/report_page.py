@@ -14,6 +14,7 @@ from supple.results.report import Difference, Posed, Report
 from supple.views.figures import Figure, new_figure, plain
 from supple.views.page import Line, Page, Sheet, html
 from supple.views.still import still_picture
+from supple.views.study_page import study_page
 from supple.views.study_plot import study_figure
 from supple.views.tables import check_page, modes_page, simulation_page, stiffness_page
 from supple.views.time_plot import time_figure
@@ -47,9 +48,10 @@ def report_page(report: Report) -> str:
     for posed in report.posed:
         parts += _pose(report, posed)
     if report.study is not None:
-        study, file = report.study
-        what = " ".join(["supple map", *report.asked[:1], "...", "-o", file, "--plot", "map.png"])
+        study, words = report.study
+        what = _command(report, "map", words, "--plot", "map.png")
         parts += ["<h2>Map</h2>", _figure(study_figure(study), f"{study.kind} of {study.robot}", what)]
+        parts += [html(study_page(study)), _said(what)]
     if report.run is not None:
         asked = ("--motion", report.run.motion, "--duration", f"{float(report.run.provenance['duration_s']):g}")
         motion = _command(report, "simulate", asked, "--plot", "motion.png")

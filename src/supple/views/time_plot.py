@@ -16,6 +16,7 @@ _SMALL = 1e-5  # of the largest line of a panel: those below are not drawn
 _ALIKE = 5e-3, 0.1  # of a panel's range, of a line's own movement: lines no further apart hide each other
 _SAG = 1e-3  # of the largest deformation: what is there at the start is taken off
 _STILL = 1e-6  # µm
+_DESIRED = ", desired"  # after the name of an actuator
 _FINE = 2e-4  # m: deformations below are drawn in µm
 
 
@@ -78,7 +79,7 @@ def _panels(s: Simulation) -> list[Panel]:
         units = dict(zip(s.axes["coordinate"], _units(s, "position"), strict=True))
         for unit in dict.fromkeys(units[n] for n in active):
             own = [n for n in active if units[n] == unit]
-            made.append(("actuators", unit, [(n, s[f"position:{n}"]) for n in own]))
+            made.append(("actuators", unit, _with_desired(s, own)))
             force = {"m": "N", "rad": "N m"}[unit]
             made.append(("actuator forces" if unit == "m" else "actuator torques", force, [(n, s[f"tau:{n}"]) for n in own]))
     if "point_acceleration" in s.signals:
@@ -90,6 +91,17 @@ def _panels(s: Simulation) -> list[Panel]:
         made.append(_deformation(s))
     nothing: Panel = ("nothing moves", "m", [("", np.zeros(len(s.time)))])
     return [p for p in made if p[2]] or [nothing]
+
+
+def _with_desired(s: Simulation, names: list[str]) -> list[tuple[str, Array]]:
+    """Actuators, and below those that a controller leads where the path wants them."""
+    made: list[tuple[str, Array]] = []
+    for n in names:
+        wanted = s[f"desired:{n}"] if "desired" in s.signals else np.full(1, np.nan)
+        if np.isfinite(wanted).any():
+            made.append((n + _DESIRED, wanted if wanted.ndim == 1 else wanted[:, 0]))
+        made.append((n, s[f"position:{n}"]))
+    return made
 
 
 def _deformation(s: Simulation) -> Panel:
@@ -150,7 +162,9 @@ def _draw(axis: Any, time: Array, title: str, unit: str, lines: list[tuple[str, 
     for name, values in shown_lines:
         shown = values if values.ndim == 1 else values[:, 0]
         hidden = sum(_alike(shown, other, span) for other in drawn)
-        dashes = {"dashes": (4, 2 + 3 * hidden)} if hidden else {}  # what lies below shows through
+        dashes: dict[str, Any] = {"dashes": (4, 2 + 3 * hidden)} if hidden else {}  # what lies below shows through
+        if name.endswith(_DESIRED):
+            dashes |= {"color": "#555", "linestyle": ":"}
         (line,) = axis.plot(time, shown, linewidth=1.1 if hidden else 0.9, label=_plain(name), **dashes)
         drawn.append(shown)
         if values.ndim > 1:  # several runs: the others pale behind

@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from supple.cli.motions import bar, duration_option, writable_place
-from supple.cli.options import assembly_option, json_option, print_json, remark, set_option
+from supple.cli.options import assembly_option, json_option, named_values, print_json, remark, set_option
 from supple.errors import SuppleError
 
 
@@ -23,16 +23,24 @@ from supple.errors import SuppleError
 @click.option("--motion", metavar="NAME|FILE", help="A motion to simulate (as of supple simulate).")
 @duration_option
 @click.option("--count", type=click.IntRange(1), default=6, show_default=True, help="How many modes.")
-@click.option("--map", "map_file", type=click.Path(path_type=Path), metavar="FILE.nc", help="A result of supple map.")
+@click.option(
+    "--over", multiple=True, callback=named_values, metavar="NAME=FIRST:LAST:COUNT", help="A map over these poses."
+)
+@click.option("--of", "quantities", default="f1", show_default=True, metavar="NAMES", help="What the map is of.")
+@click.option("--map", "map_file", metavar="FILE.nc|none", help="A result of supple map; none: without a map.")
 @click.option("-o", "--output", type=click.Path(path_type=Path), metavar="FILE.html", required=True, help="The page.")
 @json_option
 def report(
     robot: str, other: str | None, poses: tuple[str, ...], settings: dict[str, str], assembly: str | None,
-    motion: str | None, duration: float | None, count: int, map_file: Path | None, output: Path, as_json: bool,
+    motion: str | None, duration: float | None, count: int, over: dict[str, str], quantities: str, map_file: str | None,
+    output: Path, as_json: bool,
 ) -> None:  # fmt: skip
     """A page of a robot: what it is, its modes, stiffness, a map, a motion. Of two .nc files: what changed.
 
-    OTHER is the newer one of two results in .nc files."""
+    OTHER is the newer one of two results in .nc files. Without --over and --map, a small map about the first pose is made of
+    robots with up to 60 coordinates."""
+    if over and map_file is not None:
+        raise SuppleError("--over and --map: give one of them; --map takes a map that is made already")
     if output.suffix.lower() not in (".html", ".htm"):
         raise SuppleError(f"-o {output}: a report is written to an .html file")
     writable_place(output)
@@ -47,8 +55,8 @@ def report(
         wanted = [_pose(text) for text in poses]
         with bar(f"{robot} {motion or ''}") as progress:
             made = Robot(robot, settings).report(
-                wanted or None, motion=motion, duration=duration, count=count, map=map_file, assembly=assembly,
-                progress=progress,
+                wanted or None, motion=motion, duration=duration, count=count, over=over or None, of=quantities,
+                map=map_file, assembly=assembly, progress=progress,
             )  # fmt: skip
         remark(made.notices)
     made.save(output)
