@@ -147,6 +147,42 @@ def nodal_modes(path: Path, deep: bool) -> None:
         finite("shape", list(mode.shape.values()))
 
 
+def difference(path: Path, deep: bool) -> None:
+    """A result beside the whole one."""
+    from supple.storage.differences import differences
+
+    for changed in differences(path, path.with_name("whole.nc")).quantities.values():
+        finite("what changed", [changed.old, changed.new, changed.apart])
+
+
+def study(path: Path, deep: bool) -> None:
+    """A map, as reports take it; what was not answered is not a number."""
+    from supple.storage.studies import read_study
+
+    found = read_study(path)
+    if any(len(c.values) != len(found.answered) for c in (*found.chosen.values(), *found.quantities.values())):
+        raise Wrong("columns of a map: of different lengths")
+
+
+def brought(path: Path, deep: bool) -> None:
+    """A robot of another program, brought over; one in ten is assembled and its bodies judged."""
+    from supple.beginnings.bring import bring
+    from supple.machine import Machine
+
+    tables = path.with_name("table_3a.csv")
+    if tables.exists():
+        loops = path.with_name("table_3_loops.yaml")
+        text, _ = bring(tables, beams=path.with_name("table_3b.csv"), loops=loops, count=3, settings=TABLES)
+    else:
+        text, _ = bring(path)
+    made = Machine.parse(text)
+    if deep:
+        bodies(made.mechanism().frames, unphysical=True)
+
+
+TABLES = {"Lb": "0.75", "Lc": "0.125", "Lp": "0.95", "Rb": "0.25", "Rn": "0.1"}
+
+
 def fe_body(robot_file: Path) -> Callable[[Path, bool], None]:
     """A file of a body, as the robot file beside it takes it: read, reduced, its inertia judged."""
     from supple.robot.reader import read_source

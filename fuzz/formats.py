@@ -31,6 +31,7 @@ FORMATS = {
         Format("robots", seeds.robots, _YAML),
         Format("motions", seeds.motions, _YAML),
         Format("tests", seeds.tests, _YAML),
+        Format("imports", seeds.imports, _TEXT),
         Format("csv", seeds.tables, _TEXT),
         Format("inp", seeds.abaqus, _TEXT),
         Format("bdf", seeds.bulk_data, _TEXT),

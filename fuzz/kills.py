@@ -69,8 +69,9 @@ class Place:
 
     def debris(self) -> list[str]:
         """What no run should leave: anything hidden, checkpoints, temporary files."""
-        found = [p for folder in (self.results, self.cache) for p in folder.iterdir() if p.name[0] == "." or p.is_dir()]
-        return [str(p) for p in (*found, *self.temporary.iterdir())]
+        hidden = [p for folder in (self.results, self.cache) for p in folder.rglob(".*")]
+        folders = [p for p in self.results.iterdir() if p.is_dir()]
+        return [str(p) for p in (*hidden, *folders, *self.temporary.iterdir())]
 
 
 def same(a: Path, b: Path) -> bool:

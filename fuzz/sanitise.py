@@ -11,9 +11,11 @@ import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable
+from collections import Counter
+from collections.abc import Callable, Mapping
+from itertools import chain, repeat
 from pathlib import Path
-from tempfile import TemporaryDirectory
+from tempfile import TemporaryDirectory, TemporaryFile
 from typing import Any
 
 import click
@@ -37,8 +39,9 @@ RUNS: tuple[tuple[str, str, dict[str, Any]], ...] = (
     ("five_bar", "dormand_prince", {"tol": 1e-8, "rigid": True}),
     ("five_bar", "radau", {"tol": 1e-6}),
     ("cantilever", "gauss", {"tol": 1e-7}),
-    ("cantilever", "generalised_alpha", {"step": "20 us"}),
+    ("five_bar_elastic", "generalised_alpha", {"step": "0.01 ms", "every": "10 ms"}),  # of which there are as many as needed
 )
+FMUS = {"five_bar": 0.02, "five_bar_elastic": 0.98}  # parts of the steps: the second is small and quick
 
 
 @click.command(context_settings={"help_option_names": ["-h", "--help"]})
@@ -68,15 +71,28 @@ def _reports(compiler: str, part: str, steps: int) -> int:
             "UBSAN_OPTIONS": "print_stacktrace=1",
         }
         command = [sys.executable, "-m", "fuzz", "sanitise", "--part", part, "--steps", str(steps)]
-        ran = subprocess.run(command, env=surroundings, cwd=ROOT, capture_output=True, text=True, errors="replace")
-    found = len(_REPORT.findall(ran.stderr))
+        code, said, reports = _listened(part, command, surroundings)
+    found = len(_REPORT.findall(reports))
     if part == "faulty":
         click.echo(f"a library with two faults: {'both reported' if found >= 2 else 'NOT reported'}")
         return int(found < 2)
-    click.echo(f"{part}: {ran.stdout.strip() or 'failed'}; {found} reports")
-    if found or ran.returncode:
-        click.echo(ran.stderr[-4000:], err=True)
-    return found + (ran.returncode != 0)
+    click.echo(f"{part}: {said if code == 0 else 'failed'}; {found} reports")
+    if found or code:
+        click.echo(reports[-4000:], err=True)
+    return found + (code != 0)
+
+
+def _listened(part: str, command: list[str], surroundings: Mapping[str, str]) -> tuple[int, str, str]:
+    """Exit code, last line and reports of a part, whose lines are passed on while it runs."""
+    with TemporaryFile("w+", errors="replace") as reports:
+        running = subprocess.Popen(command, env=surroundings, cwd=ROOT, stdout=subprocess.PIPE, stderr=reports, text=True)
+        said = ""
+        for line in running.stdout or ():
+            said = line.strip()
+            click.echo(f"{part}: {said}", err=True)
+        code = running.wait()
+        reports.seek(0)
+        return code, said, reports.read()
 
 
 def _faulty(steps: int) -> str:
@@ -89,19 +105,15 @@ def _simulated(steps: int) -> str:
     """Simulations one after another until so many steps are taken."""
     import supple
 
-    done = dict.fromkeys(RUNS_NAMES, 0)
-    robots = {robot: supple.Robot(robot) for robot, _, _ in RUNS}
-    while sum(done.values()) < steps:
-        for name, (robot, method, more) in zip(RUNS_NAMES, RUNS, strict=True):
-            own = robots[robot]
-            result = own.simulate(own.motions[0], method=method, **more)
-            done[name] += int(result.summary["steps"])
-            if sum(done.values()) >= steps:
-                break
-    return f"{sum(done.values())} steps (" + ", ".join(f"{name} {count}" for name, count in done.items()) + ")"
-
-
-RUNS_NAMES = tuple(f"{robot} {method}" for robot, method, _ in RUNS)
+    done: Counter[str] = Counter()
+    for robot, method, more in chain(RUNS, repeat(RUNS[-1])):
+        if done.total() >= steps:
+            break
+        own = supple.Robot(robot)
+        result = own.simulate(own.motions[0], method=method, **more)
+        done[f"{robot} {method}"] += int(result.summary["steps"])
+        click.echo(f"{done.total()} of {steps} steps")
+    return f"{done.total()} steps (" + ", ".join(f"{name} {count}" for name, count in done.items()) + ")"
 
 
 def _fmu(steps: int) -> str:
@@ -112,12 +124,14 @@ def _fmu(steps: int) -> str:
 
     count = 0
     with TemporaryDirectory() as folder:
-        for robot in ("five_bar", "cantilever"):
+        for robot, share in FMUS.items():
             made = supple.Robot(robot).export_fmu(Path(folder) / robot)
             fmu = Fmu(made, "cs")
             inputs = [n for n, v in fmu.variables.items() if v.attrib.get("causality") == "input"]
             outputs = [n for n, v in fmu.variables.items() if v.attrib.get("causality") == "output"]
-            for k in range(steps // 2):
+            for k in range(round(share * steps)):
+                if k % 20_000 == 0:
+                    click.echo(f"{robot}: {k} of {round(share * steps)} steps")
                 if k % 100 == 0:
                     fmu.set(dict.fromkeys(inputs, (k // 100 % 7 - 3) * 0.001))
                     fmu.get(outputs)

@@ -120,6 +120,25 @@ def tables(folder: Path) -> list[Seed]:
     return made
 
 
+def imports(folder: Path) -> list[Seed]:
+    """Robots of other programs: those of tests, and tables of a published robot."""
+    import test_beginnings
+
+    published = ROOT / "src" / "supple" / "papers" / "surgiscope"
+    tables = [published / name for name in ("table_3a.csv", "table_3b.csv", "table_3_loops.yaml")]
+    made = []
+    for name, content in (("two.par", test_beginnings.PAR), ("arm.urdf", test_beginnings.URDF)):
+        path = _folder(folder, name.partition(".")[2]) / name
+        path.write_text(content, encoding="utf-8")
+        made.append(Seed(path, examine.brought))
+    for table in tables:
+        here = _folder(folder, table.stem)
+        for other in tables:
+            (here / other.name).write_bytes(other.read_bytes())
+        made.append(Seed(here / table.name, examine.brought))
+    return made
+
+
 # Finite elements ----------------------------------------------------------------------------------------------------------
 
 
@@ -326,8 +345,10 @@ def npz(folder: Path) -> list[Seed]:
 
 
 def netcdf(folder: Path) -> list[Seed]:
-    """Tables of modes and of displacements."""
+    """Tables of modes and of displacements, and results of maps."""
     from fuzz.trees import write_nc
+    from supple.results.study import Column, Study
+    from supple.storage.studies import save_study
 
     modal = {"frequency": np.array([14.1, 24.9, 30.0]), "damping": np.array([0.01, 0.02, 0.02])}
     static = {"q11": np.array([0, 0.05]), "q21": np.zeros(2), "dx": np.array([1e-5, 1.1e-5]), "dy": np.array([1e-6, 2e-6])}
@@ -335,6 +356,13 @@ def netcdf(folder: Path) -> list[Seed]:
     for name, content, judge in (("modal", modal, examine.modal_table), ("static", static, examine.static_table)):
         path = _folder(folder, name) / f"{name}.nc"
         path.write_bytes(write_nc(content))
+        made.append(Seed(path, judge))
+    x, f = np.linspace(0, 0.1, 6), np.linspace(14, 20, 6)
+    study = Study("arm", "map", (6,), ("q",), {"q": Column("m", x, "")}, {"f1": Column("Hz", f, "")}, f > 14)
+    for name, judge in (("map", examine.study), ("results", examine.difference)):
+        path = _folder(folder, name) / "map.nc"
+        for file in (path, path.with_name("whole.nc")):
+            save_study(study, file)
         made.append(Seed(path, judge))
     return made
 

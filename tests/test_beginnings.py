@@ -46,6 +46,7 @@ FV = {0,0}
 FS = {0,0}
 G = {0,0,0}
 """
+JOINTS = "joint,a,mu,sigma,gamma,b,alpha,d,theta,r\n"
 URDF = """<?xml version="1.0"?>
 <robot name="two arm">
   <link name="floor"/>
@@ -150,18 +151,42 @@ def test_a_loop_file_closes_a_urdf_robot(tmp_path: Path) -> None:
         ("a.urdf", URDF.replace('value="3"', 'value="three"'), "is no number"),
         ("a.urdf", URDF.replace('type="prismatic"', 'type="floating"'), "is not taken"),
         ("a.urdf", URDF.replace('<parent link="one"/>', '<parent link="ghost"/>'), "has no parent among the links"),
+        ("a.urdf", URDF.replace('upper="1"', 'upper="nan"'), "is no number"),
+        ("a.urdf", URDF.replace('upper="1"', 'upper="wide"'), "is no number"),
+        ("a.urdf", URDF.replace('damping="0.5"', 'damping="inf"'), "is no number"),
         ("a.par", "NL = 2", "is no SYMORO file"),
+        ("a.par", PAR.replace("NL = 2", "NL = 999999999"), "do not fit the 2 frames"),
+        ("a.par", PAR.replace("NJ = 2", "NJ = 0"), "do not fit the 2 frames"),
+        ("a.par", PAR.replace("Ant = {0,1}", "Ant = {0,\N{SUPERSCRIPT TWO}}"), "is no number or expression"),
         ("a.par", PAR.replace("L1", "__import__('os')"), "is no number or expression"),
         ("a.par", PAR.replace("Ant = {0,1}", "Ant = {0,2}"), "is no link before it"),
         ("a.csv", "joint,a\n1,0\n", "has no column 'mu'"),
+        ("a.csv", f"{JOINTS}1,{'0' * 140_000}\n", "is no table"),
+        ("a.csv", f"{JOINTS}1,0,1,0,0,0,0,0,0,0\n1,0,1,0,0,0,0,0,0,0\n", "has two rows"),
         ("a.txt", "", "is read from"),
     ],
 )  # fmt: skip
 def test_what_is_not_taken_is_said_in_a_line(name: str, text: str, said: str, tmp_path: Path) -> None:
-    (tmp_path / name).write_text(text)
+    (tmp_path / name).write_text(text, encoding="utf-8")
     found = CliRunner().invoke(main, ["import", str(tmp_path / name), "-o", str(tmp_path / "out.yaml")])
     assert found.exit_code == 2 and said in found.stderr and len(found.stderr.strip().splitlines()) == 1, found.stderr
     assert not (tmp_path / "out.yaml").exists()
+
+
+@pytest.mark.parametrize(("phi", "said"), [("phi0", "does not know 'phi0'"), ("1/0", "divides by zero")])
+def test_beams_that_point_nowhere_are_told(phi: str, said: str, tmp_path: Path) -> None:
+    (tmp_path / "joints.csv").write_text(f"{JOINTS}1,0,1,0,0,0,0,0,0,0\n")
+    head = "body,beam,l,S,Iy,Iz,E,G,rho,phi,theta,psi"
+    (tmp_path / "beams.csv").write_text(f"{head}\n1,1,0.5,1e-4,1e-9,1e-9,7e10,3e10,2700,{phi},0,0\n")
+    with pytest.raises(SuppleError, match=f"^phi of a beam of body 1: {phi!r}.*{said}"):
+        bring(tmp_path / "joints.csv", beams=tmp_path / "beams.csv", settings={"a": "1.2.3", "b": "2*a"})
+
+
+def test_keys_that_a_loop_file_gives_twice_are_told(tmp_path: Path) -> None:
+    (tmp_path / "two.par").write_text(PAR)
+    (tmp_path / "loops.yaml").write_text("home: {q1: 1}\nhome: {q1: 2}\n")
+    with pytest.raises(SuppleError, match="given twice"):
+        bring(tmp_path / "two.par", loops=tmp_path / "loops.yaml")
 
 
 def test_names_of_a_urdf_reach_the_robot_file_as_names(tmp_path: Path) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import shlex
 import shutil
 import subprocess
+from collections.abc import Callable
 from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
@@ -18,6 +19,8 @@ from click.testing import CliRunner
 import supple
 from supple.api import differences
 from supple.cli.main import main
+from supple.errors import SuppleError
+from supple.storage.studies import read_study
 from supple.views.report_page import difference_page, report_page
 
 EVIL = "<script>window.hit=1</script>\"'</script><!--<b>" + "x" * 300 + "😀 שלום"
@@ -128,3 +131,16 @@ def test_a_report_prints(report: Any, tmp_path: Path) -> None:
     subprocess.run([str(CHROMIUM), *how, f"--print-to-pdf={made}", file.as_uri()], check=True, capture_output=True)
     text = subprocess.run(["pdftotext", "-layout", str(made), "-"], check=True, capture_output=True, text=True).stdout
     assert "Where it comes from" in text and "Stiffness of P" in text and text.count("\f") >= 3
+
+
+@pytest.mark.parametrize("read", [lambda p: differences(p, p), read_study])
+def test_results_larger_than_memory_are_not_unpacked(read: Callable[[Path], Any], tmp_path: Path) -> None:
+    """A file of a few kB may say that it holds terabytes."""
+    import h5netcdf
+
+    with h5netcdf.File(tmp_path / "bomb.nc", "w") as made:
+        made.dimensions = {"case": 10**11}
+        made.create_variable("answered", ("case",), "f8", chunks=(1000,))
+    assert (tmp_path / "bomb.nc").stat().st_size < 1e5
+    with pytest.raises(SuppleError, match="800 GB of numbers; at most 2 GB"):
+        read(tmp_path / "bomb.nc")

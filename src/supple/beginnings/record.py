@@ -35,6 +35,8 @@ def added(brought: Brought, loops: Path, leg: bool = False) -> Brought:
     tree = full_tree(text_of(loops), printable(str(loops)))
     if not isinstance(tree.value, dict):
         raise SuppleError(f"{printable(str(loops))}: holds no parts of a robot file, such as closures:")
+    if tree.problems:
+        raise SuppleError("\n".join(tree.problems))
     made = dict(brought.robot)
     for key, part in tree.value.items():
         if key == "leg" and leg and isinstance(part, Mapping):

@@ -12,9 +12,9 @@ from supple.robot.quantity import TAKEN
 from supple.robot.yaml_tree import printable
 
 _LIST = re.compile(r"^\s*(\w+)\s*=\s*\{([^}]*)\}", re.M)
-_NUMBER = re.compile(r"^\s*(\w+)\s*=\s*(\d+)", re.M)
-_NAME = re.compile(r"[A-Za-z_]\w*")
-_EXPRESSION = re.compile(r"[\w\s.+\-*/^()]*")
+_NUMBER = re.compile(r"^\s*(\w+)\s*=\s*(\d{1,9})\b", re.M | re.A)
+_NAME = re.compile(r"(?<![\w.])[A-Za-z_]\w*", re.A)
+_EXPRESSION = re.compile(r"[\w\s.+\-*/^()]*", re.A)
 _GEOMETRY = {"gamma": "gamma", "b": "b", "alpha": "alpha", "d": "d", "theta": "theta", "r": "r"}
 _INERTIA = ("xx", "xy", "xz", "yy", "yz", "zz")
 _TYPICAL = {"m": "1 kg", "length": "0.1 m", "angle": "0 rad", "other": "0"}
@@ -32,7 +32,12 @@ def read_par(path: Path, values: dict[str, str] | None = None) -> Brought:
         bad = [x for x in entries if len(x) > 200 or not _EXPRESSION.fullmatch(x)]
         if bad:
             raise SuppleError(f"{printable(str(path))}: {key}: {printable(bad[0])!r} is no number or expression")
-    return _Par(path.stem, table, sizes.get("nl", frames), sizes.get("nj", frames), values or {}).brought()
+    links, joints = sizes.get("nl", frames), sizes.get("nj", frames)
+    if not 1 <= links <= joints <= frames:
+        raise SuppleError(
+            f"{printable(str(path))}: NL = {links} links and NJ = {joints} joints do not fit the {frames} frames of Sigma"
+        )
+    return _Par(path.stem, table, links, joints, values or {}).brought()
 
 
 class _Par:

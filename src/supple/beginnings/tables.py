@@ -6,6 +6,7 @@ psi about x. Cells are numbers or expressions; names in them are parameters."""
 
 from __future__ import annotations
 
+import contextlib
 import csv
 import io
 import re
@@ -17,7 +18,7 @@ import numpy as np
 
 from supple.beginnings.record import Brought, text_of
 from supple.errors import SuppleError
-from supple.robot.quantity import TAKEN, Value, evaluate, names_in, parse
+from supple.robot.quantity import TAKEN, QuantityError, evaluate, names_in, parse
 from supple.robot.yaml_tree import printable
 
 _JOINTS = ("joint", "a", "mu", "sigma", "gamma", "b", "alpha", "d", "theta", "r")
@@ -31,6 +32,9 @@ def read_tables(joints: Path, beams: Path | None, values: Mapping[str, str], cou
     parameters = dict(values)
     missing: list[str] = []
     links = {row["joint"]: _link(row) for row in rows}
+    if len(links) < len(rows):
+        twice = next(row["joint"] for k, row in enumerate(rows) if row["joint"] in {r["joint"] for r in rows[:k]})
+        raise SuppleError(f"{printable(str(joints))}: joint {printable(twice)!r} has two rows; remove one")
     bodies, sections, materials = _beams(beams, parameters) if beams is not None else ({}, {}, {})
     for name in bodies:
         if name.removeprefix("body") not in links:
@@ -54,7 +58,10 @@ def read_tables(joints: Path, beams: Path | None, values: Mapping[str, str], cou
 
 def _rows(path: Path, columns: tuple[str, ...]) -> list[dict[str, str]]:
     file = printable(str(path))
-    found = list(csv.DictReader(io.StringIO(text_of(path)), skipinitialspace=True))
+    try:
+        found = list(csv.DictReader(io.StringIO(text_of(path), newline=""), skipinitialspace=True))
+    except csv.Error as error:
+        raise SuppleError(f"{file}: is no table: {printable(str(error))}") from error
     if not found or len(found) > _MOST:
         raise SuppleError(f"{file}: has no rows, or more than {_MOST}")
     absent = [c for c in columns if c not in found[0]]
@@ -63,7 +70,7 @@ def _rows(path: Path, columns: tuple[str, ...]) -> list[dict[str, str]]:
     made = []
     for number, row in enumerate(found, 2):
         cells = {k: (v or "0").strip() for k, v in row.items() if isinstance(k, str) and isinstance(v, str | None)}
-        bad = [k for k in cells if not re.fullmatch(r"[\w\s.+\-*/^(),]{1,200}", cells[k])]
+        bad = [k for k in cells if not re.fullmatch(r"[\w\s.+\-*/^(),]{1,200}", cells[k], re.A)]
         if bad:
             raise SuppleError(f"{file}:{number}: {bad[0]}: {printable(cells[bad[0]])!r} is no number or expression")
         made.append(cells)
@@ -112,9 +119,21 @@ def _beams(path: Path, parameters: Mapping[str, str]) -> tuple[dict[str, Any], d
     return bodies, sections, materials
 
 
+def _angle(row: Mapping[str, str], key: str, parameters: Mapping[str, str]) -> float:
+    """An angle of a table of beams (rad), its parameters being those that were set."""
+    known = {}
+    for name, x in parameters.items():
+        with contextlib.suppress(QuantityError, OverflowError):  # one that depends on others is unknown here
+            known[name] = evaluate(parse(x), {})
+    try:
+        return float(evaluate(parse(row[key]), known).number)
+    except (QuantityError, OverflowError) as error:
+        where = f"{key} of a beam of body {printable(row['body'])}: {printable(row[key])!r}"
+        raise SuppleError(f"{where}: {printable(str(error), 200)}") from error
+
+
 def _direction(row: Mapping[str, str], parameters: Mapping[str, str]) -> list[float]:
     """x of the beam in its body's axes: Rz(phi) Ry(theta) Rx(psi) x."""
-    known = {k: Value(float(x), None) for k, x in parameters.items() if re.fullmatch(r"[\d.eE+\-]+", str(x))}
-    phi, theta = (float(evaluate(parse(row[k]), known).number) for k in ("phi", "theta"))
+    phi, theta = (_angle(row, k, parameters) for k in ("phi", "theta"))
     x = [np.cos(phi) * np.cos(theta), np.sin(phi) * np.cos(theta), -np.sin(theta)]
     return [round(float(v), 12) + 0.0 for v in x]

@@ -121,8 +121,9 @@ class _Urdf:
         axis = self._numbers(joint.find("axis"), "xyz", [1.0, 0.0, 0.0])
         made |= {"joint": _JOINTS[kind], "axis": axis, "q": name}
         limit = joint.find("limit")
-        if limit is not None and kind != "continuous" and float(limit.get("lower", 0)) < float(limit.get("upper", 0)):
-            made["limits"] = [float(limit.get("lower", 0)), float(limit.get("upper", 0))]
+        ends = [0.0, 0.0] if limit is None else [self._number(limit, "lower"), self._number(limit, "upper")]
+        if kind != "continuous" and ends[0] < ends[1]:
+            made["limits"] = ends
         elif kind != "continuous":
             self.missing.append(f"limits of {name}")
         if joint.find("mimic") is not None:
@@ -133,8 +134,8 @@ class _Urdf:
         self.missing.append(f"inertia of the motor of {name}, and whether it has one at all")
         dynamics, made = joint.find("dynamics"), {}
         for key, word in (("damping", "viscous"), ("friction", "coulomb")):
-            if dynamics is not None and float(dynamics.get(key, 0)):
-                made[word] = float(dynamics.get(key))
+            if dynamics is not None and (value := self._number(dynamics, key)):
+                made[word] = value
         return made
 
     def _body(self, name: str) -> dict[str, Any] | None:

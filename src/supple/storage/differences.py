@@ -3,28 +3,29 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from supple.errors import SuppleError
 from supple.results.report import Changed, Difference
-
-if TYPE_CHECKING:
-    import xarray
+from supple.storage.reading import not_as_written, read_netcdf
 
 _LINES = 4  # of a quantity with several components: those that are furthest apart
 
 
 def differences(old: Path, new: Path) -> Difference:
     """The Difference of two .nc files that supple wrote; samples of the new one are taken at times of the old one."""
-    first, second = _read(old), _read(new)
+    first, second = (read_netcdf(path, "a result") for path in (old, new))
     names = [str(n) for n in first.data_vars if n in second.data_vars and first[n].dtype.kind in "fiub"]
     made: dict[str, Changed] = {}
     alone = [str(n) for n in first.data_vars if n not in second.data_vars]
     alone += [str(n) for n in second.data_vars if n not in first.data_vars]
     for name in names:
-        found = _changed(first[name], second[name])
+        try:
+            found = _changed(first[name], second[name])
+        except Exception as problem:  # of xarray, for times that do not rise and shapes that do not fit
+            raise not_as_written(new, "a result", problem) from problem
         if found is None:
             alone.append(f"{name} (of another shape)")
         else:
@@ -34,18 +35,6 @@ def differences(old: Path, new: Path) -> Difference:
     keys = sorted({*first.attrs, *second.attrs}, key=str)
     words = {str(k): (str(first.attrs.get(k, "")), str(second.attrs.get(k, ""))) for k in keys}
     return Difference((old.name, new.name), made, tuple(alone), {k: v for k, v in words.items() if v[0] != v[1]})
-
-
-def _read(path: Path) -> xarray.Dataset:
-    import xarray
-
-    if not path.is_file():
-        raise SuppleError(f"{path}: there is no such file")
-    try:
-        with xarray.open_dataset(path, engine="h5netcdf") as data:
-            return data.load()
-    except (OSError, KeyError, ValueError, TypeError, RuntimeError) as problem:
-        raise SuppleError(f"{path}: is not a result as supple writes it to .nc files ({problem})") from problem
 
 
 def _changed(first: Any, second: Any) -> dict[str, Changed] | None:

@@ -19,6 +19,7 @@ from supple.errors import SuppleError
 from supple.private import signature, signing_folder
 from supple.results.study import Column, Study
 from supple.storage import write_netcdf
+from supple.storage.reading import not_as_written, read_netcdf
 
 if TYPE_CHECKING:
     import xarray
@@ -67,28 +68,24 @@ def save_study(study: Study, path: Path) -> None:
 
 def read_study(path: Path) -> Study:
     """The study in a .nc file: what was chosen, what was asked, what was answered."""
-    import xarray
-
-    if not path.is_file():
-        raise SuppleError(f"{path}: there is no such file")
+    data = read_netcdf(path, "a map")
     try:
-        with xarray.open_dataset(path, engine="h5netcdf") as data:
-            shape = tuple(int(n) for n in data["answered"].shape)
-            dims, count = data["answered"].dims, int(np.prod(shape))
+        shape = tuple(int(n) for n in data["answered"].shape)
+        dims, count = data["answered"].dims, int(np.prod(shape))
 
-            def column(name: Any) -> Column:
-                own = data[name]
-                values = own.broadcast_like(data["answered"]).transpose(*dims).values.astype(float).reshape(count)
-                return Column(str(own.attrs.get("units", "")), values, str(own.attrs.get("long_name", "")))
+        def column(name: Any) -> Column:
+            own = data[name]
+            values = own.broadcast_like(data["answered"]).transpose(*dims).values.astype(float).reshape(count)
+            return Column(str(own.attrs.get("units", "")), values, str(own.attrs.get("long_name", "")))
 
-            asked = [n for n in data.data_vars if n not in ("answered", "regularity")]
-            chosen = {str(n): column(n) for n in data.coords}
-            answered = data["answered"].values.reshape(count).astype(bool)
-            quantities = {str(n): column(n) for n in asked}
-            axes = () if dims == ("case",) else tuple(str(d) for d in dims)
-            return Study(str(data.attrs["robot"]), str(data.attrs["kind"]), shape, axes, chosen, quantities, answered)
-    except (OSError, KeyError, ValueError, TypeError) as problem:
-        raise SuppleError(f"{path}: is not a map as supple map writes it to .nc files ({problem})") from problem
+        asked = [n for n in data.data_vars if n not in ("answered", "regularity")]
+        chosen = {str(n): column(n) for n in data.coords}
+        answered = data["answered"].values.reshape(count).astype(bool)
+        quantities = {str(n): column(n) for n in asked}
+        axes = () if dims == ("case",) else tuple(str(d) for d in dims)
+        return Study(str(data.attrs["robot"]), str(data.attrs["kind"]), shape, axes, chosen, quantities, answered)
+    except (KeyError, ValueError, TypeError, IndexError, AttributeError) as problem:
+        raise not_as_written(path, "a map", problem) from problem
 
 
 def _csv(study: Study, file: Path) -> None:
