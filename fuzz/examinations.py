@@ -164,6 +164,20 @@ def study(path: Path, deep: bool) -> None:
         raise Wrong("columns of a map: of different lengths")
 
 
+def controller(path: Path, deep: bool) -> None:
+    """A controller of a file, and how its parts are weighted along a path."""
+    from supple.motion.laws import read_law
+
+    law = read_law(path)
+    for part in law.parts:
+        for key in ("A", "B", "C", "D", "E"):
+            finite(key, getattr(part, key))
+    finite("times", [law.sample, law.delay])
+    finite("noise", law.noise)
+    names = list(law.parts[0].at)
+    finite("weights", law.weights(names, np.zeros((3, len(names)))))
+
+
 def brought(path: Path, deep: bool) -> None:
     """A robot of another program, brought over; one in ten is assembled and its bodies judged."""
     from supple.beginnings.bring import bring

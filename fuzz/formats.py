@@ -32,6 +32,7 @@ FORMATS = {
         Format("motions", seeds.motions, _YAML),
         Format("tests", seeds.tests, _YAML),
         Format("imports", seeds.imports, _TEXT),
+        Format("controllers", seeds.controllers, _TEXT),
         Format("csv", seeds.tables, _TEXT),
         Format("inp", seeds.abaqus, _TEXT),
         Format("bdf", seeds.bulk_data, _TEXT),

@@ -120,6 +120,17 @@ def tables(folder: Path) -> list[Seed]:
     return made
 
 
+def controllers(folder: Path) -> list[Seed]:
+    """A controller for two poses."""
+    from test_hostile_files import small_law
+
+    from supple.motion.laws import law_text
+
+    path = _folder(folder, "law") / "law.json"
+    path.write_text(law_text(small_law()), encoding="utf-8")
+    return [Seed(path, examine.controller)]
+
+
 def imports(folder: Path) -> list[Seed]:
     """Robots of other programs: those of tests, and tables of a published robot."""
     import test_beginnings

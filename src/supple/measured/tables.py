@@ -64,6 +64,9 @@ def _netcdf(path: Path, dimensions: Mapping[str, str], needed: Sequence[str]) ->
             for name in dimensions:
                 if name in file and isinstance(file[name], h5py.Dataset):
                     data = file[name]
+                    link = file.get(name, getlink=True)
+                    if not isinstance(link, h5py.HardLink) or data.external or data.is_virtual:
+                        raise SuppleError(f"{path.name}: {name} is kept in another file; copy its numbers into this one")
                     if data.ndim != 1 or data.size > 1_000_000 or data.dtype.kind not in "fi":
                         raise SuppleError(f"{path.name}: {name} must be a row of numbers, at most a million")
                     made[name] = np.asarray(data[()], dtype=float)

@@ -21,6 +21,7 @@ import numpy as np
 
 from supple.errors import SuppleError
 from supple.robot.bodies.record import Array
+from supple.robot.yaml_tree import printable
 
 FORM = "supple controller 1"
 QUANTITIES = ("displacement", "velocity", "acceleration")
@@ -151,15 +152,16 @@ def read_law(file: Path) -> SampledLaw:
             raise SuppleError(f"controller {file}: is larger than {_BYTES // 1_000_000} MB")
         data = json.loads(file.read_text(encoding="utf-8"))
     except (OSError, ValueError, RecursionError) as problem:
-        raise SuppleError(f"controller {file}: cannot be read: {problem}") from problem
+        raise SuppleError(f"controller {file}: cannot be read: {printable(str(problem), 200)}") from problem
     if not isinstance(data, dict) or data.get("form") != FORM:
         raise SuppleError(f"controller {file}: is not a controller written by supple control")
     try:
         return checked(_law(data))
-    except (KeyError, TypeError, ValueError, AttributeError) as problem:
-        raise SuppleError(f"controller {file}: is damaged: {type(problem).__name__} {problem}") from problem
+    except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as problem:
+        told = f"{type(problem).__name__} {printable(str(problem), 200)}"
+        raise SuppleError(f"controller {file}: is damaged: {told}") from problem
     except SuppleError as problem:
-        raise SuppleError(f"controller {file}: {problem}") from problem
+        raise SuppleError(f"controller {file}: {printable(str(problem), 300)}") from problem
 
 
 def _law(data: dict[str, Any]) -> SampledLaw:
@@ -198,12 +200,18 @@ def _matrix(rows: Any) -> Array:
 
 def checked(law: SampledLaw) -> SampledLaw:
     """The law, if its parts fit together and its numbers are finite."""
+    if not law.parts:
+        raise SuppleError("there is no part in it")
     n, m, r = law.states, len(law.sensors), len(law.actuators) + len(law.pushes)
     for part in law.parts:
-        _check_shapes(part, {"A": (n, n), "B": (n, m), "E": (n, r), "C": (r, n), "D": (r, m)})
-    if not law.sample > 0 or not 0 <= law.delay < math.inf:
+        _check_part(part, n, m, r)
+        if part.at.keys() != law.parts[0].at.keys():
+            raise SuppleError("the poses of its parts must be finite numbers of the same names")
+    if len({*law.actuators, *law.pushes}) != r or not 0 <= law.seed < 2**63:
+        raise SuppleError("an actuator or push stands twice in it, or its seed is out of range")
+    if not 0 < law.sample < math.inf or not 0 <= law.delay < math.inf:
         raise SuppleError("the sample time must be above zero and the delay not below")
-    if len(law.limit) != r or len(law.noise) != r or min([*law.limit, 1.0]) <= 0 or min([*law.noise, 0.0]) < 0:
+    if len(law.limit) != r or len(law.noise) != r or not all(_fits(*x) for x in zip(law.limit, law.noise, strict=True)):
         raise SuppleError("every actuator and push needs a limit above zero and a noise not below")
     for s in law.sensors:
         if s.quantity not in QUANTITIES or not (0 <= s.noise < math.inf and 0 <= s.resolution < math.inf):
@@ -217,8 +225,20 @@ def checked(law: SampledLaw) -> SampledLaw:
     return law
 
 
-def _check_shapes(part: LawPart, shapes: Mapping[str, tuple[int, int]]) -> None:
+def _check_part(part: LawPart, n: int, m: int, r: int) -> None:
+    _check_shapes(part, {"A": (n, n), "B": (n, m), "E": (n, r), "C": (r, n), "D": (r, m)})
+    if part.estimate is not None:
+        _check_shapes(part.estimate, {"C": (k := len(part.estimate.names), n), "D": (k, m), "sigma": (k,)})
+    if not all(map(math.isfinite, part.at.values())):
+        raise SuppleError("the poses of its parts must be finite numbers of the same names")
+
+
+def _fits(limit: float, noise: float) -> bool:
+    return limit > 0 and 0 <= noise < math.inf
+
+
+def _check_shapes(part: LawPart | Estimate, shapes: Mapping[str, tuple[int, ...]]) -> None:
     for key, shape in shapes.items():
         own = getattr(part, key)
         if not (own.size == 0 and 0 in shape) and (own.shape != shape or not np.isfinite(own).all()):
-            raise SuppleError(f"{key} must be {shape[0]} x {shape[1]} finite numbers")
+            raise SuppleError(f"{key} must be {' x '.join(map(str, shape))} finite numbers")

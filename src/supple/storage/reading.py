@@ -20,6 +20,7 @@ def read_netcdf(path: Path, what: str) -> xarray.Dataset:
     if not path.is_file():
         raise SuppleError(f"{path}: there is no such file")
     try:
+        _refuse_links(path)
         with xarray.open_dataset(path, engine="h5netcdf", decode_cf=False) as data:
             if data.nbytes > LARGEST:
                 raise SuppleError(
@@ -30,6 +31,18 @@ def read_netcdf(path: Path, what: str) -> xarray.Dataset:
         raise
     except Exception as problem:  # of HDF5, h5netcdf and xarray: of every kind
         raise not_as_written(path, what, problem) from problem
+
+
+def _refuse_links(path: Path) -> None:
+    """Raises SuppleError if parts of an HDF5 file are in other files."""
+    import h5py  # type: ignore[import-untyped]
+
+    with h5py.File(path, "r") as file:
+        for name in file:
+            link = file.get(name, getlink=True)
+            own = file[name] if isinstance(link, h5py.HardLink) else None
+            if own is None or (isinstance(own, h5py.Dataset) and (own.external or own.is_virtual)):
+                raise SuppleError(f"{path}: parts of it are kept in other files, which are not read")
 
 
 def not_as_written(path: Path, what: str, problem: Any) -> SuppleError:
