@@ -346,7 +346,7 @@ def test_derivatives_side_by_side_are_those_one_by_one() -> None:
     robot = simulator(Machine.read("five_bar"), "circle", duration=0.2)
     settings = Settings("generalised_alpha", step=2e-4, every=0.01, tolerance=1e-3, newton=1e-10)
     at_once = integrate(robot, settings)
-    robot.stepper().library.supple_widen(None)
+    robot.stepper().library.supple_widen(None, None, None)
     one_by_one = integrate(robot, settings)
     assert at_once.summary["steps"] == one_by_one.summary["steps"]
     assert at_once.summary["jacobians"] > 1

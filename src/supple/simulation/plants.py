@@ -95,10 +95,10 @@ def _coupled(
 
 
 def _damping(model: Model) -> dict[str, Any]:
-    """Places in v and matrix of the damping that the bodies do not have themselves."""
-    if model.viscous is None:
-        return {}
+    """Places in v of the elastic coordinates, and matrix of the damping that the bodies do not have themselves."""
     elastic = model.mechanism.indices("elastic")
+    if model.viscous is None:
+        return {"elastic": tuple(elastic)}
     return {"elastic": tuple(elastic), "damping": model.viscous[np.ix_(elastic, elastic)]}
 
 

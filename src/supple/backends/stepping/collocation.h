@@ -6,6 +6,7 @@
  */
 #define MOST_ITERATIONS 10
 #define OFTEN (2 + N_FREE / 2) /* solutions by the same factors, as dear as the inverse */
+#define SLOW 0.15 /* of the first correction is left after two more: leg by leg, new derivatives are due */
 #define NOISY 10.0 /* times the noise of the accelerations: below, corrections that do not shrink any more are rounding */
 #define STALLED 1e-5 /* so of many corrections that do not shrink: equations near a pivot that vanishes are less exact */
 #define AT_REST 1e-3 /* s: accelerations times this make the least rates, these the least displacements, errors count by */
@@ -16,16 +17,22 @@ SUPPLE_LOCAL const Collocation *table_of(const Sim *z) { return z->settings.meth
 static int collocation_matrix(Sim *z, const Collocation *c, double h)
 {
     const double v = h * c->own, x = v * v, vr = h * c->re, vi = -h * c->im, xr = vr * vr - vi * vi, xi = 2.0 * vr * vi;
+    z->factors_used = 0;
+    z->factorised_step = h;
+    z->factorised_method = (int)z->settings.method;
+    z->n_broyden = 0;
+#if LEGS > 0 && SUPPLE_LANES == 1
+    if (by_legs(z)) {
+        const double pair_v[2] = {vr, vi}, pair_x[2] = {xr, xi};
+        return leg_factors(z, LEG_REAL, v, x) && leg_pair_factors(z, pair_v, pair_x);
+    }
+#endif
     for (int i = 0; i < N_FREE * N_FREE; i++) {
         const real one = fill(i % (N_FREE + 1) == 0);
         z->newton_matrix[i] = one - v * z->a_by_v[i] - x * z->a_by_x[i];
         z->complex_matrix[0][i] = one - vr * z->a_by_v[i] - xr * z->a_by_x[i];
         z->complex_matrix[1][i] = -vi * z->a_by_v[i] - xi * z->a_by_x[i];
     }
-    z->factors_used = 0;
-    z->factorised_step = h;
-    z->factorised_method = (int)z->settings.method;
-    z->n_broyden = 0;
     if (N_FREE == 0)
         return 1;
     if (!(factorise(z->newton_matrix, z->newton_pivot, N_FREE, z->live) > 0.0))
@@ -35,13 +42,19 @@ static int collocation_matrix(Sim *z, const Collocation *c, double h)
     return 1;
 }
 
-/* r (stages, free): residuals become the corrections of the stages. Factors that are used often become inverse matrices */
-static void collocation_solve(Sim *z, const Collocation *c, real (*r)[AT_LEAST_ONE(N_FREE)])
+/* w: right sides of the real matrix and of the pair's become the solutions. Factors used often become inverse matrices */
+static void solve_both(Sim *z, const Collocation *c, real (*w)[AT_LEAST_ONE(N_FREE)])
 {
-    real w[STAGES][AT_LEAST_ONE(N_FREE)];
-    for (int p = 0; p < STAGES; p++)
-        for (int i = 0; i < N_FREE; i++)
-            w[p][i] = c->back[p][0] * r[0][i] + c->back[p][1] * r[1][i] + c->back[p][2] * r[2][i];
+#if LEGS > 0 && SUPPLE_LANES == 1
+    if (by_legs(z)) {
+        const double h = z->factorised_step, v = h * c->own, vr = h * c->re, vi = -h * c->im;
+        const double pair_v[2] = {vr, vi}, pair_x[2] = {vr * vr - vi * vi, 2.0 * vr * vi};
+        leg_solve(z, LEG_REAL, v, v * v, w[0]);
+        leg_pair_solve(z, pair_v, pair_x, w[1], w[2]);
+        return;
+    }
+#endif
+    (void)c;
 #if N_FREE <= SMALL
     if (++z->factors_used == OFTEN) {
         invert(z->newton_matrix, z->newton_pivot);
@@ -50,12 +63,21 @@ static void collocation_solve(Sim *z, const Collocation *c, real (*r)[AT_LEAST_O
     if (z->factors_used >= OFTEN) {
         multiply(z->newton_matrix, w[0]);
         multiply_complex(z->complex_matrix[0], z->complex_matrix[1], w[1], w[2]);
-    } else
-#endif
-    {
-        solve(z->newton_matrix, z->newton_pivot, N_FREE, w[0]);
-        solve_complex(z->complex_matrix[0], z->complex_matrix[1], z->complex_pivot, N_FREE, w[1], w[2]);
+        return;
     }
+#endif
+    solve(z->newton_matrix, z->newton_pivot, N_FREE, w[0]);
+    solve_complex(z->complex_matrix[0], z->complex_matrix[1], z->complex_pivot, N_FREE, w[1], w[2]);
+}
+
+/* r (stages, free): residuals become the corrections of the stages */
+static void collocation_solve(Sim *z, const Collocation *c, real (*r)[AT_LEAST_ONE(N_FREE)])
+{
+    real w[STAGES][AT_LEAST_ONE(N_FREE)];
+    for (int p = 0; p < STAGES; p++)
+        for (int i = 0; i < N_FREE; i++)
+            w[p][i] = c->back[p][0] * r[0][i] + c->back[p][1] * r[1][i] + c->back[p][2] * r[2][i];
+    solve_both(z, c, w);
     for (int p = 0; p < STAGES; p++)
         for (int i = 0; i < N_FREE; i++)
             r[p][i] = c->T[p][0] * w[0][i] + c->T[p][1] * w[1][i] + c->T[p][2] * w[2][i];
@@ -115,7 +137,11 @@ static SUPPLE_WIDE double effect_of(const Sim *z, double h, real (*x)[AT_LEAST_O
     double largest = 0.0;
     for (int i = 0; i < N_FREE; i++)
         x[1][i] = fill(0);
-    for (int j = 0; j < N_FREE; j++) {
+#if LEGS > 0 && SUPPLE_LANES == 1
+    if (by_legs(z))
+        leg_felt(z, h, h * h, x[0], x[1]);
+#endif
+    for (int j = 0; j < N_FREE && !by_legs(z); j++) {
         const real by_x = (h * h) * x[0][j], by_v = h * x[0][j];
         for (int i = 0; i < N_FREE; i++)
             x[1][i] += z->a_by_x[j * N_FREE + i] * by_x + z->a_by_v[j * N_FREE + i] * by_v;
@@ -168,7 +194,7 @@ static int solve_stages(Sim *z, const Drive *d, const Collocation *c, double h, 
     real s[STAGES][AT_LEAST_ONE(N_FREE)], u[STAGES][AT_LEAST_ONE(N_FREE)];
     const double time[STAGES] = {z->t + c->c[0] * h, z->t + c->c[1] * h, z->t + c->c[2] * h};
     const double noise = NOISY * larger(z->noise[0] / z->scale[0], z->noise[1] / z->scale[1]);
-    double size = HUGE_VAL;
+    double size = HUGE_VAL, first = HUGE_VAL;
     z->contraction = pow(z->contraction, 0.8); /* measured again before long */
     for (int iteration = 0; iteration < MOST_ITERATIONS; iteration++) {
         for (int p = 0; p < STAGES; p++)
@@ -190,12 +216,15 @@ static int solve_stages(Sim *z, const Drive *d, const Collocation *c, double h, 
             for (int i = 0; i < N_FREE; i++)
                 F[p][i] += r[p][i];
         }
+        first = iteration ? first : size;
         if (!(size < HUGE_VAL))
             return DIVERGED;
         if (iteration > 0)
             z->contraction = larger(size / before, 1e-3);
         if (iteration > 1 && size > 2.0 * before && size > larger(1e-6, noise))
             return DIVERGED;
+        if (by_legs(z) && !z->jacobian_is_fresh && iteration == 2 && size > SLOW * first)
+            return DIVERGED; /* new derivatives are cheaper than many iterations */
         const double left = smaller(1.0, z->contraction / larger(0.1, 1.0 - z->contraction));
         const double rounded = larger(iteration > 4 ? STALLED : ROUNDED, noise);
         const int rounding = iteration > 2 && size > 0.3 * before && size < rounded;

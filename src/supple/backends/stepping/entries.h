@@ -1,10 +1,14 @@
 /* What is called from outside besides supple_run. */
 
 /* Derivatives and stages by a library with more lanes from now on */
-SUPPLE_EXPORT void supple_widen(Columns *columns, States *states)
+SUPPLE_EXPORT void supple_widen(Columns *columns, States *states, Complies *compliance)
 {
     at_once = columns;
     all_at_once = states;
+#if LEGS > 0 && SUPPLE_LANES == 1
+    complies = compliance;
+#endif
+    (void)compliance;
 }
 
 SUPPLE_EXPORT long long supple_size(void) { return (long long)sizeof(Sim); }

@@ -8,6 +8,12 @@ SUPPLE_LOCAL int collocates(const Sim *z) { return z->settings.method == RADAU |
 /* x becomes the solution of the sieve's matrix */
 SUPPLE_LOCAL void sieve_once(const Sim *z, real *x)
 {
+#if LEGS > 0 && SUPPLE_LANES == 1
+    if (by_legs(z)) {
+        leg_solve(z, LEG_SIEVE, 0.0, 1.0 / (z->settings.cutoff * z->settings.cutoff), x);
+        return;
+    }
+#endif
 #if N_FREE <= SMALL
     multiply(z->sieve, x);
 #else
@@ -76,6 +82,7 @@ static double measure(const Sim *z, const real *x)
 #define ROUNDING 30.0
 #define ELSEWHERE_BY 0.1 /* rad, m: derivatives are taken anew */
 #define ROUNDED_OFF 0.3
+#define LEG_DEAR 45 /* evaluations that derivatives leg by leg are worth */
 #define ROUNDED 1e-7 /* corrections below this that no longer shrink are rounding */
 
 /* The first columns of Fx and Fv at the start of a step; beyond them, what nudges forth and back leave is added to `left` */
@@ -107,9 +114,65 @@ static int derive(Sim *z, const Drive *d, int columns, real *left)
     return outcome;
 }
 
+#if LEGS > 0 && SUPPLE_LANES == 1
+/* What errors and corrections that are rounding are told by: sizes of the accelerations' rounding */
+static int leg_noise(Sim *z, const Drive *d)
+{
+    static SUPPLE_THREAD real found[SIDE_BY_SIDE][N_FREE];
+    int count;
+    const int outcome = some_columns(z, d, 2 * N_FREE, found, &count); /* nudged forth and back, and twice the present */
+    z->noise[0] = z->noise[1] = 0.0;
+    for (int i = 0; i < N_FREE && outcome == FINE; i++) {
+        double *noise = z->noise + z->chosen.free_unit[i];
+        *noise = larger(*noise, fabs(found[0][i] + found[1][i] - found[2][i] - found[3][i]));
+    }
+    for (int leg = 0; leg < LEGS; leg++)
+        for (int i = 0; i < LEG_OUT; i++) {
+            const int k = LEG_FREE[leg * LEG_OUT + i];
+            double noise = 0.0;
+            for (int j = 0; j < LEG_E; j++) {
+                const int q = LEG_FREE[leg * LEG_OUT + j] < 0 ? -1 : z->chosen.free_q[LEG_FREE[leg * LEG_OUT + j]];
+                if (q >= 0)
+                    noise += DBL_EPSILON * fabs(z->leg_by_x[(leg * LEG_E + j) * LEG_OUT + i] * z->now.q[q]);
+            }
+            if (k >= 0) {
+                double *least = z->rounding + z->chosen.free_unit[k], *scale = z->scale + z->chosen.free_unit[k];
+                *least = larger(*least, ROUNDED_OFF * noise / z->settings.tolerance);
+                *scale = larger(*scale, *least);
+            }
+        }
+    return outcome;
+}
+
+/* The same as `differentiate`, leg by leg */
+static int leg_differentiate(Sim *z, const Drive *d)
+{
+    const double kept = z->look;
+    z->look = 1e-11 * (1.0 + fabs(z->t));
+    int outcome = leg_derivatives(z);
+    if (outcome == FINE)
+        outcome = leg_noise(z, d);
+    z->look = kept;
+    if (outcome != FINE)
+        return outcome;
+    memcpy(z->jacobian_q, z->now.q, sizeof z->jacobian_q);
+    z->jacobians++;
+    z->has_jacobian = z->jacobian_is_fresh = 1;
+    z->factorised_step = 0.0;
+    const double cutoff = z->settings.cutoff;
+    if (cutoff > 0.0 && !leg_factors(z, LEG_SIEVE, 0.0, 1.0 / (cutoff * cutoff)))
+        z->settings.cutoff = 0.0;
+    return FINE;
+}
+#endif
+
 /* Fx and Fv, and what follows from them */
 static int differentiate(Sim *z, const Drive *d)
 {
+#if LEGS > 0 && SUPPLE_LANES == 1
+    if (by_legs(z))
+        return leg_differentiate(z, d);
+#endif
     real left[AT_LEAST_ONE(N_FREE)];
     memset(left, 0, sizeof left);
     const int outcome = derive(z, d, 2 * N_FREE + NUDGES, left);
@@ -182,7 +245,8 @@ static void improve(Sim *z, int stages, const real *last, real *x)
 static void spend(Sim *z, int evaluations)
 {
     z->wasted_evaluations = z->jacobian_is_fresh ? 0 : z->wasted_evaluations + (evaluations > 0 ? evaluations : 0);
-    if (z->wasted_evaluations > (at_once && !collocates(z) ? N_FREE / 4 : N_FREE)) {
+    const int dear = by_legs(z) ? LEG_DEAR : at_once && !collocates(z) ? N_FREE / 4 : N_FREE;
+    if (z->wasted_evaluations > dear) {
         z->has_jacobian = 0;
         z->wasted_evaluations = 0;
     }

@@ -9,6 +9,8 @@ from typing import Any, NamedTuple
 from supple.expr.function import Function, function, symbols
 from supple.expr.program import Program
 
+MANY = 60  # free coordinates above which Newton's matrices are made leg by leg, where legs are equal
+
 
 @dataclass(frozen=True)
 class Place:
@@ -116,7 +118,7 @@ class Plant:
     loads: int = 0  # numbers in w
     reach: float = 1.0  # m: what errors of angles are multiplied with to be compared with lengths
     parameters: tuple[float, ...] = field(default=())
-    elastic: tuple[int, ...] = ()  # places in v of the coordinates that `damping` acts on
+    elastic: tuple[int, ...] = ()  # places in v of the elastic coordinates, which `damping` acts on
     damping: Any = field(default=None, compare=False)  # D of further forces D v; accelerations take them as an input x
 
 

@@ -8,9 +8,10 @@ from pathlib import Path
 
 from supple.backends import c_source
 from supple.backends.program import body as program_body
+from supple.backends.program import responses
 from supple.backends.stepping.collocation import STAGES, collocation_tables
 from supple.backends.stepping.layout import BALL, BLOCK, CHOSEN, initialiser, layout_text, struct_text, table_text
-from supple.backends.stepping.plant import Ball, Block, Controlled, Coupled, Place, Plant
+from supple.backends.stepping.plant import MANY, Ball, Block, Controlled, Coupled, Place, Plant
 from supple.expr.function import Function
 
 _COUPLED = ("coupled", "multipliers", "chains", "printed")
@@ -27,8 +28,9 @@ _COLUMNS = (
     "state_space",
     "control",
     "columns",
+    "compliance",
 )
-_METHODS = ("complex", "newton", "collocation", "generalised_alpha", "dormand_prince", "quasi_static")
+_METHODS = ("complex", "legs", "newton", "collocation", "generalised_alpha", "dormand_prince", "quasi_static")
 _PARTS = (*_COLUMNS, *_METHODS, "recording", "run", "entries")
 
 
@@ -79,9 +81,13 @@ def plant_equations(plant: Plant, also: Sequence[Function] = (), stepped: bool =
     text += [_QUICKLY] if large else []
     text += [c_source.body(f) for f in (*own, *rigid, *coupled, *also) if f is not None]
     if plant.program is not None:
-        text += [program_body(plant.program, "leg_by_leg"), _glue(plant)]
+        split = by_legs(plant) and not stepped
+        text += [program_body(plant.program, "leg_by_leg", split), _glue(plant)]
+        text += [responses(plant.program)] if split else []
     if plant.damping is not None:
         text.append(_further_damping(plant))
+    elif by_legs(plant):
+        text.append(_UNDAMPED.format(n=len(plant.elastic)))
     text += [_THOROUGHLY] if large else []
     text += _definitions(plant, STAGES if stepped else 0)
     return "\n".join(text)
@@ -113,7 +119,48 @@ def _definitions(plant: Plant, stages: int) -> list[str]:
     lines += _places("TAU", plant.torque) + _blocks("BLOCKS", plant.blocks)
     lines += [] if plant.coupled is None else _couplings(plant, plant.coupled)
     lines += [] if plant.rigid is None else _rigid_tables(plant, plant.rigid)
+    lines += _leg_tables(plant) if by_legs(plant) else []
     return lines
+
+
+def by_legs(plant: Plant) -> bool:
+    """Whether Newton's matrices may be made leg by leg: robots of equal legs with many free coordinates."""
+    program = plant.program
+    return program is not None and program.stiffness is not None and "x" in program.inputs and len(plant.free) > MANY
+
+
+def _leg_tables(plant: Plant) -> list[str]:
+    """Where the outputs of every leg are among the free coordinates (or -1), and which elastic ones follow from loops."""
+    program = plant.program
+    assert program is not None
+    free = {place: i for i, place in enumerate(plant.outputs)}
+    kinds = [k for k in ("a_elastic", "a_active") if k in program.put]
+    rows = [[free.get((k, int(i)), -1) for k in kinds for i in program.put[k][leg]] for leg in range(program.legs)]
+    further = [] if plant.damping is None else ["#define LEG_DAMPING"]
+    return [_table("LEG_FREE", [i for row in rows for i in row]), *_tied(plant), *further]
+
+
+def _tied(plant: Plant) -> list[str]:
+    """Tables of the elastic coordinates that follow from loops: places among those of the legs, and among the dependent."""
+    assert plant.program is not None
+    among = {place.v: i for i, place in enumerate(plant.dependent)}
+    own = [plant.elastic[int(i)] for i in plant.program.put["a_elastic"].ravel()]
+    at = [n for n, v in enumerate(own) if v in among]
+    return [_table("TIED_AT", at), _table("TIED_DEPENDENT", [among[own[n]] for n in at])]
+
+
+def _leg_sizes(plant: Plant) -> dict[str, int]:
+    """Sizes of what is made leg by leg; zeros where nothing is."""
+    program = plant.program
+    if program is None or not by_legs(plant):
+        return dict.fromkeys(("LEGS", "LEG_E", "LEG_OUT", "SLOTS", "N_TIED"), 0)
+    elastic = program.put["a_elastic"]
+    active = program.put["a_active"].shape[1] if "a_active" in program.put else 0
+    tied = {plant.elastic[int(i)] for i in elastic.ravel()} & {place.v for place in plant.dependent}
+    return {
+        "LEGS": program.legs, "LEG_E": elastic.shape[1], "LEG_OUT": elastic.shape[1] + active,
+        "SLOTS": program.meet.outputs["slots"].size, "N_TIED": len(tied),
+    }  # fmt: skip
 
 
 def plant_sizes(plant: Plant, stages: int) -> dict[str, int]:
@@ -131,6 +178,7 @@ def plant_sizes(plant: Plant, stages: int) -> dict[str, int]:
         "MOST_ROWS": max(rows, rigid["N_CROW"]), "MOST_DEP": max(n, rigid["N_CDEP"], loop), "N_LOOP": loop,
         "N_LATE": loop if plant.coupled is not None and plant.coupled.way == "printed" else 0,
         "MOST_WIDE": wide, "MOST_ALIGNED": max(aligned, rigid["N_CALIGNED"]), "MOST_Q": max(plant.nq, rigid["N_CQ"]),
+        **_leg_sizes(plant),
         "MOST_CHANNELS": max(len(plant.given), len(plant.torque), plant.loads),
     }  # fmt: skip
 
@@ -227,19 +275,32 @@ _STATE = "const real *q, const real *v, "
 _ACCELERATED = f"{_STATE}const real *given, const real *effort,\n    const real *g, const real *w, "
 
 
+_UNDAMPED = f"""static void model_accelerations({_ACCELERATED}const real *p, real *f, real *tau_given)
+{{{{
+    real x[{{n}}];
+    for (int i = 0; i < {{n}}; i++)
+        x[i] = fill(0.0);
+    damped_accelerations(q, v, given, effort, g, w, x, p, f, tau_given);
+}}}}
+"""
+
+
 def _further_damping(plant: Plant) -> str:
     """model_accelerations or model_tree, and model_power, with the forces D v on elastic coordinates."""
     n = len(plant.elastic)
     names = {f.name: c_source.signature(f).name for f in (plant.tree, plant.accelerations, plant.power) if f is not None}
     rows = ",\n    ".join("{" + ", ".join(c_source.literal(float(x)) for x in row) + "}" for row in plant.damping.T)
     text = [
-        f"static const double DAMPING[{n}][{n}] = {{\n    {rows}\n}};",
+        f"static const double DAMPING[{-(-n // 4) * 4}][{n}] = {{ /* rows of zeros at the end */\n    {rows}\n}};",
         _table("ELASTIC_V", plant.elastic),
         "static SUPPLE_WIDE void further_damping(const real *v, real *restrict x)\n{\n"
         f"    for (int i = 0; i < {n}; i++)\n        x[i] = fill(0.0);\n"
-        f"    for (int k = 0; k < {n}; k++) {{ /* column by column: rows do not wait for each other */\n"
-        f"        const real rate = v[ELASTIC_V[k]];\n"
-        f"        for (int i = 0; i < {n}; i++)\n            x[i] = x[i] + DAMPING[k][i] * rate;\n    }}\n}}\n",
+        f"    for (int k = 0; k < {n}; k += 4) {{ /* four columns at a time: rows are read and written less often */\n"
+        f"        const double *a = DAMPING[k];\n"
+        "        real rate[4];\n"
+        f"        for (int j = 0; j < 4; j++)\n            rate[j] = k + j < {n} ? v[ELASTIC_V[k + j]] : fill(0.0);\n"
+        f"        for (int i = 0; i < {n}; i++)\n            x[i] = x[i] + (a[i] * rate[0] + a[{n} + i] * rate[1])\n"
+        f"                + (a[{2 * n} + i] * rate[2] + a[{3 * n} + i] * rate[3]);\n    }}\n}}\n",
         f"static void model_power({_STATE}const real *tau, const real *w, const real *p, real *power)\n{{\n"
         f"    real x[{n}];\n    further_damping(v, x);\n    {names[plant.power.name]}(q, v, tau, w, p, power);\n"
         f"    for (int i = 0; i < {n}; i++)\n        power[0] = power[0] - x[i] * v[ELASTIC_V[i]];\n}}\n",

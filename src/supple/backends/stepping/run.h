@@ -115,6 +115,8 @@ static int advance(Sim *z, const Drive *d, double until, Posture *end, double *t
             continue;
         }
         z->tried_new_jacobian = 0;
+        if (outcome == DIVERGED)
+            note_trouble(z);
         if (z->settings.method == GENERALISED_ALPHA && z->has_last_step == 0)
             z->starts_anew = 1;
         z->step = h * (outcome == FINE ? smaller(0.8, larger(0.2, factor)) : 0.25);

@@ -13,9 +13,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import numpy as np
+
 from supple.expr.function import Array
 from supple.expr.node import HALF, Scalar, add, mul
-from supple.expr.vector import dot, is_zero, matvec, plus, scale, zeros
+from supple.expr.vector import dot, identity, is_zero, matmul, matvec, plus, scale, zeros
 from supple.robot.bodies.record import Body
 
 
@@ -50,6 +52,24 @@ def elastic_forces(body: Body, q: Array, qd: Array) -> Array:
             N = add(N, forces[k])
         made = plus(made, scale(N, g))
     return made
+
+
+def elastic_tangents(body: Body, q: Array) -> tuple[Array, Array]:
+    """How the elastic forces change with q and with its rates, at rest: T^T K T + sum_t N_t G_t, and T^T D T."""
+    s, n = strain(body, q, zeros(len(q))), len(q)
+    forces, T = matvec(body.K_ee, s.x), identity(n)
+    K, D = body.K_ee, body.D_ee
+    for t, g in zip(body.stretches, s.slopes, strict=True):
+        for k in t.coordinates:
+            T[k] = plus(T[k], g)
+    if body.stretches:
+        K, D = (A if is_zero(A) else matmul(T.T, matmul(A, T)) for A in (K, D))
+    for t in body.stretches:
+        N: Scalar = 0
+        for k in reversed(t.coordinates):
+            N = add(N, forces[k])
+        K = np.array([[add(K[i, j], mul(N, t.G[i, j])) for j in range(n)] for i in range(n)], dtype=object)
+    return K, D
 
 
 def elastic_energy(body: Body, q: Array) -> Scalar:
