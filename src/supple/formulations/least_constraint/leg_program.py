@@ -21,8 +21,8 @@ from supple.formulations.least_constraint.solution import Solution
 from supple.formulations.least_constraint.tree import Choices, Tree, drives, tree_of
 from supple.formulations.least_constraint.unknowns import Slot
 from supple.formulations.record import Unsupported
-from supple.formulations.tree.strain import elastic_tangents
 from supple.formulations.tree.identical_legs import Varying, leg_frames, leg_template
+from supple.formulations.tree.strain import elastic_tangents
 from supple.robot.mechanism import Frame, Mechanism
 from supple.robot.nodes import opened
 from supple.robot.simplify import simplify
