@@ -55,7 +55,7 @@ def body(program: Program, name: str, split: bool = False) -> str:
     sizes = {k: a.size for f in program.functions() for k, a in [*f.inputs.items(), *f.outputs.items()]}
     lines = []
     for f in program.functions():
-        lines.append(_split(f) if split and f is program.gather else _static(f))
+        lines.append(_split(f) if split and f is program.gather else static(f))
     lines += [_table(f"take_{k}", index) for k, index in program.take.items()]
     lines += [_table(f"put_{k}", index) for k, index in program.put.items()]
     lines += [_table(f"platform_{k}", index[None]) for k, index in program.platform.items()]
@@ -65,7 +65,8 @@ def body(program: Program, name: str, split: bool = False) -> str:
     return "\n".join(lines)
 
 
-def _static(f: Function) -> str:
+def static(f: Function) -> str:
+    """A Function as C that only its own file sees."""
     return c_source.body(f).replace("\nvoid ", "\nstatic void ")
 
 
@@ -76,7 +77,7 @@ def _split(gather: Function) -> str:
     inputs = ", ".join(f"const real *restrict {k}" for k in gather.inputs)
     others = ", ".join(k for k in gather.inputs if k != "x")
     return "\n".join([
-        _static(before), _static(after), f"#define SETTLED {before.outputs['carried'].size}",
+        static(before), static(after), f"#define SETTLED {before.outputs['carried'].size}",
         f"static void gather({inputs}, real *restrict part, real *restrict carried)", "{",
         "    SUPPLE_THREAD_LOCAL real settled[SETTLED];",
         f"    before_forces({others}, settled);", "    with_forces(x, settled, part, carried);", "}", "",
@@ -139,54 +140,3 @@ def _main(program: Program, name: str, sizes: dict[str, int]) -> str:
             "",
         ]
     )
-
-
-def responses(program: Program) -> str:
-    """C functions of the same program at rest, to stand after it: what every leg does by itself under forces x on its elastic
-    coordinates and given accelerations of the platform (`legs_settled` at a posture, then `legs_held`), the platform's accelerations by the sum of the parts
-    (`legs_met`), and K u and D u of every leg (`legs_stiff`)."""
-    assert program.stiffness is not None
-    sizes = {k: a.size for f in program.functions() for k, a in [*f.inputs.items(), *f.outputs.items()]}
-    still = [("own_v", program.platform["v"].size), ("leg_v", program.take["v"].shape[1])]
-    still += [("leg_drive", program.take["drive"].shape[1]), ("g", 3)]
-    zero = [f"    real {k}[{max(1, n)}];\n    for (int k = 0; k < {n}; k++) {k}[k] = fill(0.0);" for k, n in still]
-    local = {"q": "leg_q", "v": "leg_v", "drive": "leg_drive", "g": "g", "c": "leg_c", "common": "common", "x": "x"}
-    before = ", ".join([*(local[k] for k in program.gather.inputs if k != "x"), "settled[i]"])
-    after = ", ".join([*program.spread.inputs, *(f"out_{k}" for k in program.spread.outputs)])
-    meet = ", ".join(program.meet.inputs)
-    legs = f"    for (int i = 0; i < {program.legs}; i++) {{"
-    own = [
-        f"    real own_q[{program.platform['q'].size}], common[{max(1, sizes['common'])}];",
-        f"    for (int k = 0; k < {program.platform['q'].size}; k++) own_q[k] = q[platform_q[0][k]];",
-        "    prepare(own_q, own_v, common);",
-    ]
-    places = program.take["q"].shape[1]
-    take = [
-        legs, f"        real leg_q[{places}], leg_c[{max(1, sizes['c'])}];",
-        f"        for (int k = 0; k < {places}; k++) leg_q[k] = q[take_q[i][k]];",
-        f"        for (int k = 0; k < {sizes['c']}; k++) leg_c[k] = fill(leg_constants[i][k]);",
-    ]  # fmt: skip
-    kinds = [k for k in ("a_elastic", "a_active") if k in program.put]
-    row = sum(program.put[k].shape[1] for k in kinds)
-    copies, first = [], 0
-    for kind in kinds:
-        n = program.put[kind].shape[1]
-        copies.append(f"        for (int k = 0; k < {n}; k++) out[i * {row} + {first} + k] = out_{kind}[k];")
-        first += n
-    outs = [f"        real out_{k}[{max(1, i.shape[1])}];" for k, i in program.put.items()]
-    n = program.put["a_elastic"].shape[1]
-    stiff = c_source.body(program.stiffness).replace("\nvoid ", "\nstatic void ")
-    name = c_source.signature(program.stiffness).name
-    return "\n".join([
-        stiff,
-        f"SUPPLE_THREAD_LOCAL real settled[{program.legs}][SETTLED];",
-        "static void legs_settled(const real *q)", "{", *zero, *own, *take, f"        before_forces({before});", "    }", "}", "",
-        "static void legs_held(const real *x, const real *slots, real *part, real *out)", "{", legs, *outs,
-        f"        real carried[{max(1, sizes['carried'])}];",
-        f"        with_forces(x, settled[i], part + i * {sizes['part']}, carried);", f"        spread({after});", *copies,
-        "    }", "}", "",
-        "static void legs_met(const real *q, const real *total, real *slots)", "{",
-        *zero, "    (void)leg_v; (void)leg_drive; (void)g;", *own, f"    meet({meet}, slots);", "}", "",
-        "static void legs_stiff(const real *q, const real *u, real *stiff, real *damped)", "{", *take,
-        f"        {name}(leg_q, leg_c, u, stiff + i * {n}, damped + i * {n});", "    }", "}", "",
-    ])  # fmt: skip

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from supple.backends import c_source
 from supple.backends.program import body as program_body
-from supple.backends.program import responses
+from supple.backends.responses import responses
 from supple.backends.stepping.collocation import STAGES, collocation_tables
 from supple.backends.stepping.layout import BALL, BLOCK, CHOSEN, initialiser, layout_text, struct_text, table_text
 from supple.backends.stepping.plant import MANY, Ball, Block, Controlled, Coupled, Place, Plant
