@@ -8,9 +8,9 @@ from supple.expr.program import Program
 
 
 def responses(program: Program) -> str:
-    """C functions of a program at rest, to stand after its body, split: what every leg does by itself under forces x and given
-    accelerations of the platform (`legs_settled` at a posture, then `legs_held`), the platform's accelerations by the sum of the
-    parts (`legs_met`), and K u and D u of every leg (`legs_stiff`)."""
+    """C functions of a program at rest, to stand after its body, split: what every leg does by itself under forces x and
+    given accelerations of the platform (`legs_settled` at a posture, then `legs_held`), the platform's accelerations by the
+    sum of the parts (`legs_met`), and K u and D u of every leg (`legs_stiff`)."""
     assert program.stiffness is not None
     n = program.put["a_elastic"].shape[1]
     name = c_source.signature(program.stiffness).name
