@@ -53,3 +53,12 @@ def test_words_for_sensors_that_are_not_there(rod: supple.Robot) -> None:
     for name, words in (("strain(arm)", "it has: rod"), ("strain(rod).q", "strain has x, y, z"), ("body(hand)", "no point")):
         with pytest.raises(SuppleError, match=words):
             rod.frf("tip.fx", name)
+
+
+def test_coordinates_that_home_names_stand_as_at_home() -> None:
+    """As in maps: x of a Delta moves it at the height of home."""
+    robot = supple.Robot("delta", {"gravity": 0})
+    pose = robot.modes({"x": 0.1}, count=1).pose
+    assert [pose[k] for k in "xyz"] == pytest.approx([0.1, 0.0, -0.6], abs=1e-9)
+    mapped = robot.map({"x": [0.1]}, "f1").quantities["f1"].values[0]
+    assert mapped == pytest.approx(robot.modes({"x": 0.1}, count=1).frequencies_hz[0], rel=1e-9)

@@ -342,7 +342,7 @@ def test_settings_may_use_units_and_other_parameters() -> None:
 @pytest.mark.parametrize(
     ("robot", "changes", "at", "says"),
     [
-        ("delta", [], {"z": -5.0}, "cannot close at z=-5; the pose is out of reach"),
+        ("delta", [], {"z": -5.0}, "cannot close at z=-5, x=0, y=0; the pose is out of reach"),
         (
             "five_bar",
             [("coupler: {value: 0.4 m", "coupler: {value: 0.04 m")],

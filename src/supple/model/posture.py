@@ -172,5 +172,9 @@ def _held_platform(model: Model, asked: dict[str, float], q: Array) -> dict[str,
 
 
 def _solvable(model: Model, whole: dict[str, float], asked: dict[str, float]) -> dict[str, float]:
-    """The platform coordinates to hold: all of a robot with as many actuators, else only those that were asked."""
-    return whole if len(model.active) >= len(whole) else asked
+    """The platform coordinates to hold: all of a robot with as many actuators; else those that were asked, then those that
+    `home` names, or, where those are more than there are actuators, those that were asked alone."""
+    if len(model.active) >= len(whole):
+        return whole
+    named = asked | {n: x for n, x in whole.items() if n not in asked and n in model.mechanism.home}
+    return named if len(named) <= len(model.active) else asked

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -67,16 +67,7 @@ def places(
     for name in fixed:
         if name in made.chosen:
             raise SuppleError(f"{name} is both fixed by --at and varied; give it once")
-    return replace(made, fixed={**made.fixed, **_at_home(robot, made.names)})
-
-
-def _at_home(robot: Machine, names: Sequence[str]) -> dict[str, float]:
-    """Coordinates of the platform that `home` names and nobody gives, as far as there are actuators to hold them."""
-    mechanism = robot.mechanism()
-    platform = {c.name for c in mechanism.coordinates if c.kind == "platform"}
-    home = {n: float(x) for n, x in mechanism.home.items() if n in platform and n not in names}
-    known = bool(platform & set(names)) and len(names) + len(home) <= len(mechanism.indices("active"))
-    return home if known else {}
+    return made
 
 
 def checked_count(shape: Sequence[int]) -> int:
