@@ -29,6 +29,7 @@ from supple.model.posture import start
 SAME = ("lagrange", "lagrange_dalembert", "scdd")  # the same mathematics as newton_euler: equal on every robot
 # formulations that are compared in a file of their own, and why they are not in SAME
 ELSEWHERE = {
+    "virtual_power": "sums over Jacobians of all links, which grow fast: small robots in test_virtual_power.py",
     "platform_eliminated": "takes platforms on rigid legs only: test_platform_eliminated.py",
     "erls": "its small rotations are linear, so it differs with the deformation: test_erls.py",
     "erls_compatible": "its small rotations are linear, so it differs with the deformation: test_erls.py",

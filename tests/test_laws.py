@@ -34,6 +34,7 @@ ROBOTS = (*GALLERY, *(f"closing {j}" for j in CLOSING), *(f"planar closing {j}" 
 MIXED = ("bricard", "dualemps", "five_bar", "hexa", "closing universal", "planar closing prismatic")
 DERIVED_AGAIN = {
     "lagrange": MIXED, "lagrange_dalembert": MIXED, "scdd": MIXED, "erls": MIXED, "erls_compatible": MIXED,
+    "virtual_power": ("dualemps", "hexa"),
     "platform_eliminated": ("gough_stewart_plate",),  # takes rigid legs that end on a platform
 }  # fmt: skip
 STATES = [(name, seed) for name in ROBOTS for seed in range(1 if name == "surgiscope" else 3)]

@@ -18,7 +18,6 @@ from supple.formulations.tree.kinematics import Kinematics, state
 from supple.formulations.tree.models import LARGEST_JACOBIAN, equation_models
 from supple.formulations.tree.parametrised import parametrised
 from supple.formulations.tree.recursion import recursive_forces
-from supple.formulations.tree.virtual_power import recursion_model
 from supple.robot.mechanism import Mechanism
 
 
@@ -70,7 +69,6 @@ FORMULATION = Formulation(
         "forward": forward_model,
         **equation_models(newton_euler),
         "regressor": regressor_model,
-        "recursion": recursion_model,
     },
     independent=composite.independent_names,
     in_time="closed forms",

@@ -16,7 +16,10 @@ from supple.errors import SuppleError
 if TYPE_CHECKING:
     from supple.formulations.record import Formulation
 
-_OWN = ("newton_euler", "lagrange", "lagrange_dalembert", "scdd", "platform_eliminated", "erls", "erls_compatible")
+_OWN = (
+    "newton_euler", "lagrange", "lagrange_dalembert", "scdd", "virtual_power", "platform_eliminated", "erls",
+    "erls_compatible",
+)  # fmt: skip
 USUAL = _OWN[0]
 _further: dict[str, Formulation] = {}
 

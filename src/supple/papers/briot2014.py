@@ -90,9 +90,9 @@ def _operations(robot: Robot, printed: Printed) -> Section:
             Entry("section 5", f"intermediate variables, {name}", asked["intermediates"], kept, "", "the same"),
         ]
     words = (
-        "`supple count dualemps --model recursion --set stiffening=none` writes the paper's steps 0 to 3, J_t, J_p, J_d, "
-        "b, E, M and c as outputs by these names; `supple generate` gives it as code. Dependent are the last three "
-        f"coordinates of leg 2; M and c are of {', '.join(recursion_names(mechanism))}."
+        "`supple count dualemps --formulation virtual_power --model recursion --set stiffening=none` counts the paper's "
+        "steps 0 to 3 with J_t, J_p, J_d, b, E, M and c as outputs by these names; `supple generate` gives them as code. "
+        f"Dependent are the last three coordinates of leg 2; M and c are of {', '.join(recursion_names(mechanism))}."
     )
     return Section("Size of the symbolic model, by the paper's own recursion", words, tuple(made))
 

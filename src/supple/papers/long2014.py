@@ -21,7 +21,39 @@ def sections(printed: Printed) -> list[Section]:
     model = machine.model()
     path = machine.motion("poses").path
     assert path is not None
-    return [_plate(model, printed), _pose(model, printed), _loop(led(model, path))]
+    return [_legs(model, printed), _plate(model, printed), _pose(model, printed), _loop(led(model, path))]
+
+
+_INERTIA = (("XX", 0, 0), ("YY", 1, 1), ("ZZ", 2, 2), ("XY", 0, 1), ("XZ", 0, 2), ("YZ", 1, 2))
+
+
+def _legs(model: Model, printed: Printed) -> Section:
+    """Tables 1 and 3, of the mechanism that is computed with: every leg has the same."""
+    mechanism, made = model.mechanism, []
+    frames = {f.link: f for f in mechanism.frames if f.role == "link"}
+    for j, (mu, sigma, alpha) in printed["table_1"].items():
+        frame = frames[f"leg1/{j}"]
+        R = frame.marker.rotation.astype(float)
+        coordinate = mechanism.coordinates[frame.v.start]
+        ours = (float(coordinate.kind == "active"), float(frame.motion == "prismatic"), float(np.arctan2(R[2, 1], R[2, 2])))
+        for name, unit, x, y in zip(("mu", "sigma", "alpha"), ("", "", "rad"), (mu, sigma, alpha), ours, strict=True):
+            made.append(Entry("table 1", f"{name} of joint {j}", x, y, unit))
+    for j, row in printed["table_3"].items():
+        body, motor = frames[f"leg1/{j}"].body, mechanism.coordinates[frames[f"leg1/{j}"].v.start].inertia
+        own = [("kg m²", n, body.I_rr[a, b]) for n, a, b in _INERTIA]
+        own += [("kg m", n, x) for n, x in zip(("MX", "MY", "MZ"), body.MS_r, strict=True)]
+        own += [("kg", "M", body.mass), ("kg" if j == "3" else "kg m²", "IA", motor)]
+        for (unit, name, y), x in zip(own, row, strict=True):
+            if x or float(y):
+                made.append(Entry("table 3", f"{name} of link {j}", x, float(y), unit, _WHY.get((name, j), "")))
+    words = (
+        "The parameters of a leg as the equations have them; those that are zero in print and here are left out. As "
+        "printed, links 2 and 3 are no bodies: XX of link 2 is less than MY²/M, that of link 3 less than MZ²/M."
+    )
+    return Section("Tables 1 and 3: the legs", words, tuple(made))
+
+
+_WHY = {("IA", "3"): "printed in kg m², though the joint slides: kg"}
 
 
 def _plate(model: Model, printed: Printed) -> Section:

@@ -114,7 +114,7 @@ class Balance:
         return f
 
 
-def _loaded(kin: Kinematics) -> tuple[Balance, dict[str, Array]]:
+def loaded(kin: Kinematics) -> tuple[Balance, dict[str, Array]]:
     """The balance of the tree under reactions lam and wrenches w, and its inputs."""
     mechanism = kin.mechanism
     lam, w = symbols("lam", mechanism.equations), symbols("w", (len(mechanism.points), 6))
@@ -132,14 +132,14 @@ def _loaded(kin: Kinematics) -> tuple[Balance, dict[str, Array]]:
 
 def recursive_forces(kin: Kinematics) -> Function:
     """q v a g lam w -> f = M a + c - J^T lam - loads, and Coulomb friction, of every coordinate of the tree."""
-    balance, given = _loaded(kin)
+    balance, given = loaded(kin)
     outputs = {"f": balance.generalised(), "coulomb": coulomb_friction(kin.mechanism, kin.state.v)}
     return function("forces", given, outputs)
 
 
 def joint_wrenches(kin: Kinematics, frames: Sequence[int]) -> Function:
     """q v a g lam w -> wrenches (frames, 6) that frames take from their parents, at their origins in their axes."""
-    balance, given = _loaded(kin)
+    balance, given = loaded(kin)
     balance.generalised()
     made = zeros(len(frames), 6)
     for k, index in enumerate(frames):

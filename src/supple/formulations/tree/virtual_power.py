@@ -18,7 +18,7 @@ import numpy as np
 from supple.expr.elimination import solved
 from supple.expr.function import Array, Function, function
 from supple.expr.node import add, mul
-from supple.expr.substitution import estimates
+from supple.expr.substitution import estimates, substituted
 from supple.expr.vector import cross_matrix, identity, is_zero, matmul, matvec, plus, scale, zeros
 from supple.formulations.record import DENSE, Unsupported
 from supple.formulations.tree.chains import chains
@@ -26,7 +26,7 @@ from supple.formulations.tree.friction import coulomb_friction
 from supple.formulations.tree.kinematics import FrameMotion, Kinematics, State, state, typical
 from supple.formulations.tree.loops import closure_motion, loop_jacobian
 from supple.formulations.tree.observed import deformed
-from supple.formulations.tree.recursion import body_wrench
+from supple.formulations.tree.recursion import body_wrench, loaded
 from supple.robot.mechanism import Mechanism
 
 _ORDER = {"active": 0, "passive": 1, "elastic": 2}
@@ -35,8 +35,7 @@ _SINGULAR = 1e-9
 
 def recursion_model(mechanism: Mechanism) -> Function:
     """q v g -> J_t, J_p, J_d, b, E and M, c of the closed robot, actuators first, by the printed sequence of steps."""
-    if mechanism.nv > DENSE:
-        raise Unsupported(f"{mechanism.nv} coordinates, more than the {DENSE} that dense matrices are written for")
+    check_size(mechanism)
     s = replace(state(mechanism), a=zeros(mechanism.nv))
     M_tot, c_tot = _tree(mechanism, s)
     still = Kinematics(mechanism, replace(s, g=zeros(3)))
@@ -161,6 +160,56 @@ def _tree(mechanism: Mechanism, s: State) -> tuple[Array, Array]:
         M[k, k] = add(M[k, k], x.inertia)
         c[k] = add(c[k], mul(x.viscous, s.v[k]))
     return M, c
+
+
+def summed_forces(kin: Kinematics) -> Function:
+    """q v a g lam w -> f = M a + c - J^T lam - loads of every coordinate, and Coulomb friction: the wrenches of the links
+    summed by their Jacobians (eq. 23), instead of handed down from link to link."""
+    mechanism = kin.mechanism
+    balance, given = loaded(kin)
+    f = zeros(mechanism.nv)
+    for index, J in enumerate(link_jacobians(kin)):
+        ev = mechanism.frames[index].ev
+        f = plus(f, matvec(J.T, np.concatenate([balance.force[index], balance.moment[index]])))
+        f[ev] = plus(f[ev], balance.elastic[index])
+    for k, c in enumerate(mechanism.coordinates):
+        f[k] = add(f[k], add(mul(c.inertia, kin.state.a[k]), mul(c.viscous, kin.state.v[k])))
+    return function("forces", given, {"f": f, "coulomb": coulomb_friction(mechanism, kin.state.v)})
+
+
+@dataclass(frozen=True)
+class Closed:
+    """M a + c = tau of the closed robot in its independent coordinates, actuators first (eq. 44), and v = J v_i, a = J a_i
+    + b of all coordinates."""
+
+    state: State
+    order: list[int]  # the independent coordinates
+    M: Array
+    c: Array
+    J: Array
+    b: Array
+    w: Array | None  # wrenches at the named points, if asked for
+
+
+def closed(mechanism: Mechanism, loads: bool = False) -> Closed:
+    """The Closed of a mechanism by the printed steps."""
+    check_size(mechanism)
+    s = replace(state(mechanism), a=zeros(mechanism.nv))
+    M_tot, _ = _tree(mechanism, s)
+    f = summed_forces(Kinematics(mechanism, s))
+    w = f.inputs["w"]
+    still = dict.fromkeys(f.inputs["lam"].ravel(), 0) | ({} if loads else dict.fromkeys(w.ravel(), 0))
+    c_tot = substituted(plus(f.outputs["f"], f.outputs["coulomb"]), still)
+    loops = _loops(Kinematics(mechanism, replace(s, g=zeros(3))))
+    order = actuators_first(mechanism, loops.independent)
+    J = loops.J[:, [loops.independent.index(k) for k in order]]
+    M = _mirrored(matmul(J.T, matmul(M_tot, J)))
+    return Closed(s, order, M, matvec(J.T, plus(matvec(M_tot, loops.b), c_tot)), J, loops.b, w if loads else None)
+
+
+def check_size(mechanism: Mechanism) -> None:
+    if mechanism.nv > DENSE:
+        raise Unsupported(f"{mechanism.nv} coordinates, more than the {DENSE} that dense matrices are written for")
 
 
 def _mirrored(M: Array) -> Array:
