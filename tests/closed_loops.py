@@ -9,6 +9,8 @@ from typing import Any
 import numpy as np
 
 import supple
+from supple.control.loops import loop_of
+from supple.control.plants import Ask, plant_at
 from supple.model.algebra import one_thread
 from supple.motion.laws import SampledLaw
 
@@ -58,7 +60,7 @@ def _fits(Y: Array, sample: float, ranks: Sequence[int], lag: int) -> list[tuple
 
 
 @one_thread
-def found_poles(Y: Array, sample: float, ranks: Sequence[int] = (30, 34, 38), lag: int = 20) -> list[complex]:
+def found_poles(Y: Array, sample: float, ranks: Sequence[int] = (44, 50, 56), lag: int = 20) -> list[complex]:
     """Poles of what was recorded on which fits of several ranks agree (1 % of the decay), the strongest first."""
     fits = _fits(Y, sample, ranks, lag)
     s, size = fits[0]
@@ -66,12 +68,33 @@ def found_poles(Y: Array, sample: float, ranks: Sequence[int] = (30, 34, 38), la
     for k in np.argsort(-size):
         near = [f[0][np.argmin(np.abs(f[0] - s[k]))] for f in fits[1:]]
         same = all(abs(x.real / s[k].real - 1) < 0.01 and abs(x.imag / s[k].imag - 1) < 0.002 for x in near)
-        if s[k].imag > 10 and size[k] > 0.01 * size.max() and same:
+        if s[k].imag > 10 and size[k] > 0.02 * size.max() and same:
             made.append(complex(s[k]))
     return made
 
 
-def foretold(poles: Array, s: complex) -> tuple[float, float]:
-    """How far off the decay and the frequency of a pole are from the nearest that was foretold, relative."""
-    near = complex(poles[np.argmin(np.abs(poles - s))])
-    return abs(s.real / near.real - 1), abs(s.imag / near.imag - 1)
+@one_thread
+def foretold_poles(
+    robot: supple.Robot, law: SampledLaw, pose: Mapping[str, float], cutoff: float = 1e3
+) -> tuple[Array, Array]:
+    """Poles (1/s) of the sampled loop of the whole linear robot: of motions slower than the cutoff (Hz), which simulations
+    follow, and of faster ones, which they may not."""
+    plant = plant_at(robot.model(), pose, Ask(law.sensors, law.actuators, law.pushes, ("q",)))
+    z, shapes = np.linalg.eig(loop_of(plant, law).matrix())
+    n, omega = plant.modes, 2 * np.pi * plant.frequencies_hz[:, None]
+    energy = np.abs(omega * shapes[:n]) ** 2 + np.abs(shapes[n : 2 * n]) ** 2
+    fast = energy[plant.frequencies_hz > cutoff].sum(axis=0) > energy[plant.frequencies_hz <= cutoff].sum(axis=0)
+    there = np.abs(z) > 1e-6
+    return np.log(z[there & ~fast]) / law.sample, np.log(z[there & fast]) / law.sample
+
+
+def compared(found: Sequence[complex], slow: Array, fast: Array) -> list[tuple[complex, complex, float, float]]:
+    """Poles found, the nearest foretold, and how far off decay and frequency are, relative; those that are nearest in
+    frequency to one of the fast motions are left out."""
+    made = []
+    for s in found:
+        near = complex(slow[np.argmin(np.abs(slow - s))])
+        other = np.abs(fast.imag - s.imag).min(initial=np.inf)
+        if abs(near.imag - s.imag) <= other or abs(near - s) < 0.02 * abs(s):
+            made.append((s, near, abs(s.real / near.real - 1), abs(s.imag / near.imag - 1)))
+    return made

@@ -93,8 +93,20 @@ def _judged(robot: Machine, law: SampledLaw, found: Sequence[PosedPlant]) -> Con
         robot=robot.name, about=law.about, law=law, text=law_text(law), sensors=tuple(s.name for s in law.sensors),
         forces=(*law.actuators, *law.pushes), states=law.states, parts=len(law.parts), sample=law.sample, delay=law.delay,
         sigma=_sigma(law, found[0]), poses=poses, gains=gains, locus=locus, frequencies_hz=frequencies, nyquist=curve,
-        notices=tuple(dict.fromkeys(x for plant in found for x in plant.notices)),
+        notices=(*dict.fromkeys(x for plant in found for x in plant.notices), *_coarse(law)),
     )  # fmt: skip
+
+
+def _coarse(law: SampledLaw) -> list[str]:
+    """Sensors whose steps hide what the law claims to know."""
+    e = law.parts[0].estimate
+    known = {} if e is None else dict(zip(e.names, e.sigma.tolist(), strict=True))
+    return [
+        f"{s.name}: steps of {s.resolution:g} hide what is estimated to {known[s.of]:.2g}, and no noise shakes it across; "
+        "rounding errors stay, and estimates may be off by more than stated"
+        for s in law.sensors
+        if s.quantity == "displacement" and s.noise < 0.5 * s.resolution and known.get(s.of, 1.0) < 0.25 * s.resolution
+    ]
 
 
 def _sigma(law: SampledLaw, plant: PosedPlant) -> dict[str, tuple[float, str]]:

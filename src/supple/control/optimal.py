@@ -99,8 +99,8 @@ def _apart(poles: Array) -> Array:
 def observed_law(posed: PosedPlant, plant: SampledPlant, K: Array, noise: Noise) -> LawPart:
     """The law u = -K (estimate of z) - (estimate of drifting forces), as one that is told readings and forces.
 
-    Filter: z^ = (I - M C) z + M y, then z <- A z^ + B u. Its `estimate`: watched displacements, with the standard deviations
-    that the covariance of z^ says."""
+    Filter: z^ = (I - M C) z + M y, then z <- A z^ + B u. Its `estimate`: watched displacements, with the covariance
+    that that of z^ says."""
     r, drifts = plant.B.shape[1], noise.drift > 0
     A, B, C = plant.A, plant.B, plant.C
     G, W = B * noise.force, plant.W
@@ -120,8 +120,7 @@ def observed_law(posed: PosedPlant, plant: SampledPlant, K: Array, noise: Noise)
     M = np.linalg.solve(C @ P @ C.T + R, C @ P).T
     own = np.eye(len(A)) - M @ C
     after = own @ P @ own.T + M @ R @ M.T
-    sigma = np.sqrt(np.maximum(np.diag(W @ after @ W.T), 0.0))
-    estimate = Estimate(posed.ask.watched, W @ own, W @ M, sigma)
+    estimate = Estimate(posed.ask.watched, W @ own, W @ M, W @ after @ W.T)
     return LawPart(posed.at, A @ own, A @ M, B, -K @ own, -K @ M, estimate)
 
 

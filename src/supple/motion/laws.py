@@ -46,19 +46,24 @@ class Sensor:
 
     @property
     def variance(self) -> float:
-        """Of noise and of what rounding to the resolution adds."""
-        return self.noise**2 + self.resolution**2 / 12
+        """Of noise, and of rounding: its error stays while nothing moves, so it counts as a whole step."""
+        return self.noise**2 + self.resolution**2
 
 
 @dataclass(frozen=True)
 class Estimate:
-    """What the law knows: C x + D y after a sample's readings are estimates of the named outputs, with standard deviations
-    sigma by the noise that the design was told."""
+    """What the law knows: C x + D y after a sample's readings are estimates of the named outputs, with this covariance by
+    the noise that the design was told."""
 
     names: tuple[str, ...]
     C: Array
     D: Array
-    sigma: Array
+    covariance: Array
+
+    @property
+    def sigma(self) -> Array:
+        """Standard deviations."""
+        return np.asarray(np.sqrt(np.maximum(np.diag(self.covariance), 0.0)))
 
 
 @dataclass(frozen=True)
@@ -132,7 +137,7 @@ def law_text(law: SampledLaw) -> str:
         own: dict[str, Any] = {"at": dict(part.at), **{k: getattr(part, k).tolist() for k in _MATRICES}}
         e = part.estimate
         if e is not None:
-            own["estimate"] = {"names": e.names, "C": e.C.tolist(), "D": e.D.tolist(), "sigma": e.sigma.tolist()}
+            own["estimate"] = {"names": e.names, "C": e.C.tolist(), "D": e.D.tolist(), "covariance": e.covariance.tolist()}
         parts.append(own)
     made = {
         "form": FORM, "robot": law.robot, "about": law.about, "sample": law.sample, "delay": law.delay, "hold": law.hold,
@@ -189,13 +194,15 @@ def _part(data: dict[str, Any]) -> LawPart:
     found = None
     if e is not None:
         names = tuple(str(x) for x in e["names"])
-        found = Estimate(names, _matrix(e["C"]), _matrix(e["D"]), np.array(e["sigma"], dtype=float))
+        found = Estimate(names, _matrix(e["C"]), _matrix(e["D"]), _matrix(e["covariance"]))
     return LawPart(at, **matrices, estimate=found)
 
 
 def _matrix(rows: Any) -> Array:
     made = np.array(rows, dtype=float)
-    return made if made.ndim == 2 else made.reshape(-1, 0)
+    if made.ndim != 2 and made.size:
+        raise ValueError("a matrix is rows of numbers")
+    return made if made.ndim == 2 else np.zeros((len(made), 0))
 
 
 def checked(law: SampledLaw) -> SampledLaw:

@@ -13,8 +13,10 @@ from pydantic import ValidationError
 
 from supple.errors import RobotFileError, SuppleError
 from supple.motion.channels import WRENCH, PointAtHome, Setting, hint
+from supple.motion.controllers import controller_of
 from supple.motion.description import Controller, DriveMode, Motion, Shaper, Space
 from supple.motion.filtering import smoothed
+from supple.motion.laws import read_law
 from supple.motion.paths import interpolated, linear
 from supple.motion.table import Table, read_table
 from supple.motion.trajectory import Trajectory
@@ -22,7 +24,7 @@ from supple.motion.written_paths import Paths
 from supple.motion.written_signals import signal
 from supple.robot import motions as spec
 from supple.robot.mechanism import Mechanism
-from supple.robot.named_files import files_below
+from supple.robot.named_files import checked_file, files_below
 from supple.robot.quantity import parse
 from supple.robot.reader import Description
 from supple.robot.skeleton import PLANES
@@ -426,11 +428,25 @@ class _Reader:
         gains, path = getattr(written, law), (*self.path, "controller", law)
         if not controlled:
             self.note("controls no actuator: all are prescribed or driven by torque", "controller")
+        if law == "file":
+            return self.law_in_file(gains, controlled)
         if law == "pd" and gains.ki != type(gains).model_fields["ki"].default and "ki" in gains.model_fields_set:
             self.note("a pd controller has no ki; use pid", "controller", law, "ki")
         values = {key: self.gain(gains, law, key, controlled, (*path, key)) for key in GAINS}
         sample, delay = (self.setting.number(getattr(gains, k), "time", (*path, k)) for k in ("sample", "delay"))
         return Controller(law, **values, sample=sample, delay=delay)  # type: ignore[arg-type]
+
+    def law_in_file(self, name: str, controlled: list[str]) -> Controller | None:
+        """The controller that a file (.json) beside this one holds."""
+        try:
+            law = read_law(checked_file(self.setting.folder / name))
+        except SuppleError as problem:
+            self.note(str(problem), "controller", "file")
+            return None
+        missing = [n for n in law.actuators if n not in controlled]
+        if missing:
+            self.note(f"{name} moves {missing[0]}, which is not given to a controller here", "controller", "file")
+        return controller_of(law)
 
     def gain(self, gains: Any, law: str, key: str, controlled: list[str], path: Path_) -> Mapping[str, float]:
         """One gain per controlled actuator; without a number, gains are 0 and limits infinite."""

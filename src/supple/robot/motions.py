@@ -205,7 +205,8 @@ class Controller(FileRecord):
     pd: Gains | None = None
     pid: Gains | None = None
     computed_torque: ComputedTorque | None = None
-    _one = one_of("pd", "pid", "computed_torque")
+    file: Annotated[str, StringConstraints(min_length=1, max_length=500)] | None = None
+    _one = one_of("pd", "pid", "computed_torque", "file")
 
 
 # Shaping --------------------------------------------------------------------------------------------------------------

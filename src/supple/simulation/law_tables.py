@@ -17,7 +17,7 @@ from supple.model.model import Model
 from supple.model.posture import postures
 from supple.model.sensors import pushed_wrenches, reading, sensed, single
 from supple.motion.description import Motion
-from supple.motion.laws import SampledLaw
+from supple.motion.laws import QUANTITIES, SampledLaw, Sensor
 from supple.motion.trajectory import Trajectory
 from supple.robot.mechanism import Mechanism
 
@@ -47,9 +47,10 @@ def along_path(model: Model, motion: Motion, path: Trajectory, law: SampledLaw) 
         raise failed[0]
     rests = [equilibrium(model, np.asarray(q)) for q in found]
     q = np.array([r.q for r in rests])
-    channels = [path.only([s.of.removeprefix("q.")]).renamed({s.of.removeprefix("q."): s.name}) if _encoder(s.of, s.quantity)
-                else _spline([s.name], times, _readings(model, law, k, times, q, path), path.end)
-                for k, s in enumerate(law.sensors)]  # fmt: skip
+    channels = [
+        _joint(path, s) if s.of.startswith("q.") else _spline([s.name], times, _readings(model, s, times, q), path.end)
+        for s in law.sensors
+    ]
     tau = np.array([r.tau for r in rests])
     active = [model.names[i] for i in model.active]
     hold = None
@@ -58,8 +59,14 @@ def along_path(model: Model, motion: Motion, path: Trajectory, law: SampledLaw) 
     return AlongPath(Trajectory.together(channels), hold)
 
 
-def _encoder(of: str, quantity: str) -> bool:
-    return of.startswith("q.") and quantity == "displacement"
+def _joint(path: Trajectory, sensor: Sensor) -> Trajectory:
+    """What the sensor of a joint should read: the path, or its derivative."""
+    name = sensor.of.removeprefix("q.")
+    own = path.only([name])
+    c = own.coefficients
+    for _ in range(QUANTITIES.index(sensor.quantity)):
+        c = np.concatenate([c[..., 1:] * np.arange(1, c.shape[-1]), np.zeros_like(c[..., :1])], axis=-1)
+    return Trajectory((sensor.name,), own.knots, c, own.breaks)
 
 
 def _times(path: Trajectory) -> Array:
@@ -68,11 +75,8 @@ def _times(path: Trajectory) -> Array:
     return grid[[0, -1]] if np.ptp(path(grid)[0], axis=0).max() < _STILL else np.linspace(path.start, path.end, _POSES)
 
 
-def _readings(model: Model, law: SampledLaw, k: int, times: Array, q: Array, path: Trajectory) -> Array:
+def _readings(model: Model, s: Sensor, times: Array, q: Array) -> Array:
     """One sensor's readings along postures q, rates and accelerations by differentiating where things are."""
-    s = law.sensors[k]
-    if s.of.startswith("q."):
-        return path.only([s.of.removeprefix("q.")])(times)[2 if s.quantity == "acceleration" else 1][:, 0]
     still = np.zeros((len(q), model.nv))
     if s.quantity == "displacement":
         return reading(model, [s], q)[:, 0]
