@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 from closed_states import closed_state
+from scipy.linalg import null_space
 
 from supple import generator, models
 from supple.backends.interpreter import interpret
@@ -96,6 +97,32 @@ def test_inverse_and_forward_models_equal_the_general_solution(name: str) -> Non
         close_to(found["a_elastic"], true.a[elastic], tolerance)
         if "a_passive" in found:
             close_to(found["a_passive"], true.a[[model.index(n) for n in undriven(model.mechanism)]], tolerance)
+
+
+@pytest.mark.parametrize("off", [0.0, 1e-9, 1e-5], ids=str)
+def test_springs_that_move_a_leg_as_its_joint_does_are_no_singular_pose(off: float) -> None:
+    """five_bar_elastic where the second coupler is at right angles to its crank, whose spring then moves the leg's end as
+    the coupler's joint does; the general solution chooses its pivots by number."""
+    model = model_of("five_bar_elastic")
+    elbow = 0.5 * np.pi - off
+    q = np.zeros(model.nv)
+    q[[model.index("arm2/q1"), model.index("arm2/q2")]] = np.radians(50), elbow
+    x = 0.2 + 0.3 * np.cos(np.radians(50)) + 0.4 * np.cos(np.radians(50) + elbow)  # of the tool, from the first motor
+    y = 0.3 * np.sin(np.radians(50)) + 0.4 * np.sin(np.radians(50) + elbow)
+    reach = np.hypot(x, y)
+    inside = np.arccos((0.3**2 + reach**2 - 0.4**2) / (2 * 0.3 * reach))
+    q[model.index("arm1/q1")] = np.arctan2(y, x) + inside
+    q[model.index("arm1/q2")] = -np.pi + np.arccos((0.3**2 + 0.4**2 - reach**2) / (2 * 0.3 * 0.4))
+    rng = np.random.default_rng(3)
+    v = null_space(model.jacobian(q)) @ rng.uniform(-1, 1, 4)
+    given, elastic = {"q": q, "v": v, "g": model.gravity}, model.mechanism.indices("elastic")
+    true = model.forward(q, v, np.array([1.0, -2.0]))
+    found = call(models.forward(model.mechanism), tau=np.array([1.0, -2.0]), **given)
+    close_to(found["a_active"], true.a[model.active], 1e-11)
+    close_to(found["a_elastic"], true.a[elastic], 1e-11)
+    true, found = model.inverse(q, v, [3.0, -1.0]), call(models.inverse(model.mechanism), a_active=[3.0, -1.0], **given)
+    close_to(found["tau"], true.tau, 1e-11)
+    close_to(found["a_elastic"], true.a[elastic], 1e-11)
 
 
 @pytest.mark.parametrize("name", EVERY)

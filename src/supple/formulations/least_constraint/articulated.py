@@ -20,7 +20,7 @@ from supple.formulations.least_constraint.nodes import body
 from supple.formulations.least_constraint.quadratic import Massless, Quadratic
 from supple.formulations.least_constraint.solution import Solution, name_of
 from supple.formulations.least_constraint.tree import Choices, Tree, drives, tree_of
-from supple.formulations.least_constraint.unknowns import Holding, Slot
+from supple.formulations.least_constraint.unknowns import Force, Slot
 from supple.formulations.record import Unsupported
 from supple.formulations.tree.kinematics import typical
 from supple.formulations.tree.undriven import undriven
@@ -43,7 +43,7 @@ def solve(legs: Legs) -> Solution:
         forms = chain_forms(tree, root)
         total.substitute({Slot(root, k): forms[k].form() for k in range(6) if Slot(root, k) in total.rows})
     _whole(legs, total)
-    motions = [x for x in total.ids() if not isinstance(x, Holding)]
+    motions = [x for x in total.ids() if not isinstance(x, Force)]
     return Solution(legs, total.minimise_all(motions) + total.minimise_all(total.ids()))
 
 

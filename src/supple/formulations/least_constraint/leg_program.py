@@ -19,7 +19,7 @@ from supple.formulations.least_constraint.nodes import body
 from supple.formulations.least_constraint.quadratic import Quadratic
 from supple.formulations.least_constraint.solution import Solution
 from supple.formulations.least_constraint.tree import Choices, Tree, drives, tree_of
-from supple.formulations.least_constraint.unknowns import Slot
+from supple.formulations.least_constraint.unknowns import Force, Slot
 from supple.formulations.record import Unsupported
 from supple.formulations.tree.identical_legs import Varying, leg_frames, leg_template
 from supple.formulations.tree.strain import elastic_tangents
@@ -106,6 +106,8 @@ def _leg_functions(leg: Leg, common: Array, varying: Varying, forward: bool) -> 
     for closure in leg.legs.outer:
         meet(leg.tree, group.Z, closure)
         closing_friction(leg.tree, closure, [leg.p], group.Z)
+    if any(isinstance(x, Force) for x in group.Z.ids()):
+        raise Unsupported("rigid legs that follow the platform by forces")
     ids = _slots(leg)
     part = [group.Z.get(i, j) for a, i in enumerate(ids) for j in ids[a:]] + [group.Z.linear.get(i, 0) for i in ids]
     slots = symbols("slots", len(ids))

@@ -6,7 +6,9 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from supple.expr.function import Array
 from supple.expr.node import Scalar, add, mul
+from supple.expr.substitution import estimates
 from supple.formulations.least_constraint.affine import Affine, cofactor_inverse, combined, solve_rows
 from supple.formulations.least_constraint.closing import at_anchor, closing_friction, far_side, loop_rows, relative, tied
 from supple.formulations.least_constraint.folding import chain_forms, fold, movable
@@ -16,10 +18,11 @@ from supple.formulations.least_constraint.tree import Tree
 from supple.formulations.least_constraint.unknowns import (
     Coordinate,
     Elastic,
-    Holding,
+    Force,
     Joint,
     Met,
     Node,
+    Pull,
     Slot,
     Spin,
     Unknown,
@@ -27,6 +30,9 @@ from supple.formulations.least_constraint.unknowns import (
 from supple.formulations.record import Unsupported
 from supple.formulations.tree.kinematics import typical
 from supple.robot.mechanism import Closure, Frame
+
+_POSES = 200  # at which the directions of springs are looked at
+_ALIGNED = 0.2  # of a spring's motion, beside what the joints do
 
 
 @dataclass
@@ -125,7 +131,7 @@ def reduce(legs: Legs, group: Group) -> None:
     keep |= _close_rigid(legs, group, shared)
     if not any(tree.is_given(x) for x in keep):
         apply_given(tree, group)
-    group.solved += group.Z.minimise_all([x for x in group.Z.ids() if x not in keep and not isinstance(x, Holding)])
+    group.solved += group.Z.minimise_all([x for x in group.Z.ids() if x not in keep and not isinstance(x, Force)])
 
 
 def gather(legs: Legs, group: Group) -> None:
@@ -215,6 +221,9 @@ def _close_rigid(legs: Legs, group: Group, shared: dict[int, tuple[int, ...]]) -
         rows = [forms[k] for k in shared[j]]
         chosen = _dependent(tree, rows)
         J = np.array([[row.terms.get(x, 0) for x in chosen] for row in rows], dtype=object)
+        if _springs_align(tree, J, chosen):
+            _pull(group.Z, {Slot(j, k): row for k, row in zip(shared[j], rows, strict=True)})
+            continue
         inverse = cofactor_inverse(J)
         rest = [
             Affine(mul(-1, row.constant), {x: mul(-1, c) for x, c in row.terms.items() if x not in chosen})
@@ -225,6 +234,34 @@ def _close_rigid(legs: Legs, group: Group, shared: dict[int, tuple[int, ...]]) -
         group.Z.substitute({x: form.form() for x, form in solved.items() if x in group.Z.rows})
         legs.dependent.update(solved)
     return stay
+
+
+def _springs_align(tree: Tree, J: Array, chosen: list[Unknown]) -> bool:
+    """Whether springs can come to move a leg's end as its passive joints do, at some angles of all joints: the leg is
+    singular there by itself, the robot is not. J: rows of what the leg shares, columns of the unknowns that follow."""
+    order = sorted(range(len(chosen)), key=lambda n: isinstance(chosen[n], Elastic))
+    joints = sum(not isinstance(x, Elastic) for x in chosen)
+    if joints == len(chosen):
+        return False
+    turning = [q for frame in tree.m.frames if frame.motion == "revolute" for q in tree.s.q[frame.q]]
+    draw = np.random.default_rng(0)
+    for _ in range(_POSES):
+        sample = typical(tree.m, tree.s) | dict(zip(turning, draw.uniform(-np.pi, np.pi, len(turning)), strict=True))
+        columns = estimates(J[:, order], sample)
+        size = np.linalg.norm(columns, axis=0)
+        if np.all(size > 0) and np.abs(np.diag(np.linalg.qr(columns / size)[1])[joints:]).min() < _ALIGNED:
+            return True
+    return False
+
+
+def _pull(Z: Quadratic, rows: dict[Slot, Affine]) -> None:
+    """Forces along the slots of a leg's end that make them what its joints say."""
+    for slot, row in rows.items():
+        force = Pull(slot.frame, slot.component)
+        Z.add(force, slot, 1)
+        Z.add_linear(force, mul(-1, row.constant))
+        for x, c in row.terms.items():
+            Z.add(force, x, mul(-1, c))
 
 
 def _dependent(tree: Tree, rows: list[Affine]) -> list[Unknown]:

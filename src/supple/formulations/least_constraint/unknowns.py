@@ -52,6 +52,14 @@ class Holding(NamedTuple):
     kind: str = "t"
 
 
+class Pull(NamedTuple):
+    """The force, along a slot that a leg shares, that makes the leg follow what it meets; `frame` is the leg's end."""
+
+    frame: int
+    component: int
+    kind: str = "f"
+
+
 class Turned(NamedTuple):
     """A node's acceleration in the axes of the frame on it, on the way from Node to Slot."""
 
@@ -84,5 +92,6 @@ class Met(NamedTuple):
     kind: str = "c"
 
 
-Unknown = Slot | Joint | Spin | Elastic | Node | Holding | Turned | Hung | Place | Met
+Force = Holding | Pull  # unknowns that are minimised after all motions
+Unknown = Slot | Joint | Spin | Elastic | Node | Force | Turned | Hung | Place | Met
 Coordinate = Joint | Spin | Elastic | Holding  # unknowns that are numbered as in v
