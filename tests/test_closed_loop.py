@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 
@@ -71,7 +73,8 @@ def test_poles_foretell_the_decay_of_a_simulation(slider: supple.Robot) -> None:
 
 def test_what_a_controller_cannot_be(slider: supple.Robot) -> None:
     for options, words in (
-        ({"controller": "computed_torque:kp=1,kd=1"}, "not linear"),
+        ({"controller": "push"}, "has no controller"),
+        ({"controller": "pull"}, "no motion 'pull'"),
         ({"controller": "pd:kp=1,ki=1"}, "no ki"),
         ({"controller": "pd:kp=1", "free": True}, "choose one"),
         ({"controller": "pd:kp=1", "order": 1, "reduction": "modal"}, "balanced"),
@@ -95,3 +98,43 @@ def test_a_model_for_a_band() -> None:
     assert small.response(at_rest) == pytest.approx(whole.response(at_rest), rel=1e-9)
     with pytest.raises(SuppleError, match="higher frequency"):
         robot.linear("P.fx", "P.x", order=4, band=(10.0, 1.0))
+
+
+ARM = """
+name: arm
+space: planar
+bodies:
+  one: {rigid: {mass: 3, centre: [0.2, 0, 0], inertia: {zz: 0.3}}}
+  two: {rigid: {mass: 2, centre: [0.3, 0.05, 0], inertia: {zz: 0.1}}}
+gravity: [0, -9.81, 0]
+links:
+  one: {parent: base, joint: revolute, axis: z, q: a, body: one}
+  two: {parent: one, at: [0.5, 0, 0], joint: revolute, axis: z, q: b, body: two}
+actuators: {a: {}, b: {}}
+points: {tip: {link: two, at: [0.5, 0, 0]}}
+home: {a: 0.4, b: 0.9}
+motions:
+  worked: {moves: [{by: {a: 0.1, b: 0.1}, duration: 1 s}],
+           controller: {computed_torque: {kp: {a: 400, b: 900}, kd: {a: 8, b: 30}}}}
+  held: {moves: [{by: {a: 0.1, b: 0.1}, duration: 1 s}],
+         controller: {pd: {kp: {a: 300 Nm, b: 100 Nm}, kd: {a: 3 Nm*s, b: 2 Nm*s}}}}
+"""
+
+
+def test_a_computed_torque_makes_every_joint_its_own_oscillator(tmp_path: Path) -> None:
+    """Of a rigid arm under weight: s^2 + kd s + kp of each joint, whatever inertia couples them."""
+    (tmp_path / "arm.yaml").write_text(ARM)
+    arm = supple.Robot(tmp_path / "arm.yaml")
+    found = np.linalg.eigvals(arm.linear("tip.fx", "q", controller="worked").A)
+    wanted = np.concatenate([np.roots([1, 8, 400]), np.roots([1, 30, 900])])
+    assert np.sort_complex(found) == pytest.approx(np.sort_complex(wanted), rel=1e-8)
+
+
+def test_gains_of_every_actuator_are_those_of_the_motion(tmp_path: Path) -> None:
+    """Joints under pd give way to a moment as their own gains say; weight's own stiffness is in neither."""
+    (tmp_path / "arm.yaml").write_text(ARM.replace("-9.81", "0"))
+    arm = supple.Robot(tmp_path / "arm.yaml")
+    still = arm.linear("tip.mz", "q", controller="held").response(np.array([0.0]))[0, :, 0]
+    assert still.real == pytest.approx([1 / 300, 1 / 100], rel=1e-9)
+    equal = arm.linear("tip.mz", "q", controller="pd:kp=100,kd=2").response(np.array([0.0]))[0, :, 0]
+    assert equal.real == pytest.approx([1 / 100, 1 / 100], rel=1e-9)

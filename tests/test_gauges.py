@@ -39,6 +39,17 @@ def test_strain_at_the_root_by_hand(rod: supple.Robot) -> None:
     assert rest["force(rod).my"]["tip.fz"] == pytest.approx(-L, rel=1e-9)
 
 
+def test_strain_along_the_beam_by_hand(rod: supple.Robot) -> None:
+    """A tip force bends a cantilever by F (L - x); also where elements meet, and at the tip, where nothing is left."""
+    for x in (0.0, 0.1, L / 3, 0.3, L):
+        found = rod.frf("tip.fz", f"strain(rod@{x} m).z,force(rod@{1e3 * x} mm).my", band=(0.0, 1.0), points=2,
+                        quantity="displacement").values[0, :, 0].real  # fmt: skip
+        assert abs(found[0]) == pytest.approx((L - x) * (H / 2) / (E * B * H**3 / 12), rel=1e-9, abs=1e-16)
+        assert found[1] == pytest.approx(-(L - x), rel=1e-9, abs=1e-10)
+    with pytest.raises(SuppleError, match=r"the beam is 0.5 m long"):
+        rod.frf("tip.fz", "strain(rod@0.6 m).z")
+
+
 def test_own_axes_of_a_point(rod: supple.Robot) -> None:
     base, own = (rod.linear("tip.fx,tip.fy", out) for out in ("tip", "body(tip)"))
     R = np.array([[0.0, -1, 0], [1, 0, 0], [0, 0, 1]])  # the rod's axes in the base

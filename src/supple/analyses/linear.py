@@ -9,15 +9,16 @@ import numpy as np
 
 from supple.errors import SuppleError
 from supple.machine import Machine
-from supple.model.algebra import one_thread
+from supple.model.algebra import Array, one_thread
 from supple.model.closed_loop import Law, differentiated, under
+from supple.model.equilibrium import equilibrium, linearise
 from supple.model.limits import notices
-from supple.model.model import Model
 from supple.model.ports import wrenches_of
 from supple.model.posture import posture
 from supple.model.small_motions import QUANTITIES, SmallMotions, small_motions
 from supple.model.state_space import StateSpace, balanced, balanced_in_band, first_order, truncated
-from supple.motion.controllers import gains_of
+from supple.motion.controllers import LAWS, gains_of
+from supple.motion.description import Controller
 from supple.results import LinearModel
 from supple.robot.written import Written, pose_of
 
@@ -49,7 +50,11 @@ def linear(
     if controller is None:
         whole = first_order(made, QUANTITIES[quantity])
     else:
-        law = _law(model, controller, free, reduction)
+        if free is not None:
+            raise SuppleError("actuators are free, held or under a controller: choose one")
+        if reduction == "modal":
+            raise SuppleError("under a controller there are no modes to keep; choose reduction balanced")
+        law = _law(robot, controller, pose_of(model.mechanism, at), assembly)
         driven = small_motions(model, straight, ["tau"], ["q"], free=True, w=w)
         both = replace(made, B=np.hstack([made.B, driven.B]), C=np.vstack([made.C, driven.C]))
         joints = [model.names[i] for i in model.active]
@@ -76,20 +81,49 @@ def linear(
     )
 
 
-def _law(model: Model, text: str, free: bool | None, reduction: str) -> Law:
-    """The Law of a controller written in one line, the same for all actuators."""
-    if free is not None:
-        raise SuppleError("actuators are free, held or under a controller: choose one")
-    if reduction == "modal":
-        raise SuppleError("under a controller there are no modes to keep; choose reduction balanced")
-    name, numbers = gains_of(text)
-    if name == "computed_torque":
-        raise SuppleError("computed_torque is not linear in what is measured; choose pd or pid")
-    count = len(model.active)
-    kp, kd, ki = (np.full(count, numbers.get(key, 0.0)) for key in ("kp", "kd", "ki"))
-    if name == "pd" and ki.any():
+def _law(robot: Machine, text: str, at: Mapping[str, float], assembly: str | None) -> Law:
+    """The Law of a controller in one line, the same for all actuators, or of a motion's, with gains for each."""
+    model = robot.model()
+    names = [model.names[i] for i in model.active]
+    if text.partition(":")[0] in LAWS:
+        law, numbers = gains_of(text)
+        gains = {key: np.full(len(names), numbers.get(key, 0.0)) for key in ("kp", "kd", "ki")}
+        late = numbers.get("delay", 0.0) + 0.5 * numbers.get("sample", 0.0)
+    else:
+        own = _controller_of(robot, text)
+        law, late = own.law, own.delay + 0.5 * own.sample
+        gains = {key: np.array([getattr(own, key).get(n, 0.0) for n in names]) for key in ("kp", "kd", "ki")}
+    kp, kd, ki = (np.diag(x) for x in gains.values())
+    if law == "pd" and ki.any():
         raise SuppleError("a pd controller has no ki; use pid")
-    return Law(kp, kd, ki, numbers.get("delay", 0.0) + 0.5 * numbers.get("sample", 0.0))
+    if law == "computed_torque":
+        M, G = _rigid(robot, at, assembly)
+        kp, kd, ki = M @ kp - G, M @ kd, M @ ki
+    return Law(kp, kd, ki, late)
+
+
+def _controller_of(robot: Machine, motion: str) -> Controller:
+    """The controller of a motion of the robot file, or of a motion file."""
+    found = robot.motion(motion)
+    if found.controller is None:
+        raise SuppleError(f"the motion {motion!r} has no controller; choose another, or write one as in pd:kp=1e4,kd=200")
+    if found.controller.law == "state_space":
+        raise SuppleError("laws in state space are judged by supple control")
+    for name, drive in found.drives.items():
+        if drive == "prescribed":
+            raise SuppleError(f"{motion!r} prescribes {name}, which no controller moves; a loop is closed by controllers")
+    return found.controller
+
+
+def _rigid(robot: Machine, at: Mapping[str, float], assembly: str | None) -> tuple[Array, Array]:
+    """Inertia of the rigid robot at its actuators, and how its holding forces change with them."""
+    rigid = robot.model(rigid=True)
+    linear = linearise(rigid, equilibrium(rigid, posture(rigid, at, assembly)), True)
+    base = linear.Z[list(rigid.active)]
+    if base.shape[0] != base.shape[1] or np.linalg.cond(base) > 1e10:
+        raise SuppleError(f"{robot.name}: its actuators do not make up its motions here: computed_torque moves nothing else")
+    turn = np.linalg.inv(base)
+    return turn.T @ linear.M @ turn, turn.T @ linear.K @ turn
 
 
 def _reduced(

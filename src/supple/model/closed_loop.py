@@ -1,9 +1,11 @@
 """A linear model under joint controllers, which may be sampled and late.
 
-Forces are kp e + ki int e - kd q', e being how far a joint is from where it should stand, added to those that hold the
-robot. A controller that is sampled every T holds its force for T: on average it is late by T / 2, and by its own delay
-besides. Being late is approximated as Pade has it, with three states for every actuator: at half a turn its phase is 0.6 %
-off.
+Forces are kp e + ki int e - kd q', e being how far joints are from where they should stand, added to those that hold the
+robot; gains are matrices. A computed torque moves the rigid robot: with its inertia M and the change G of its holding
+forces with the joints, they are M kp - G, M ki and M kd.
+
+A controller that is sampled every T holds its force for T: on average it is late by T / 2, and by its own delay besides.
+Being late is approximated as Pade has it, with three states for every actuator: at half a turn its phase is 0.6 % off.
 """
 
 from __future__ import annotations
@@ -23,7 +25,7 @@ _ORDER = 3
 
 @dataclass(frozen=True)
 class Law:
-    """Gains of every actuator in order, and how late its force is (s)."""
+    """Gains (actuators, actuators) and how late forces are (s)."""
 
     kp: Array
     kd: Array
@@ -38,8 +40,8 @@ def under(plant: StateSpace, law: Law, pushed: int, joints: Sequence[str]) -> St
     A, C = plant.A, plant.C[len(plant.C) - n :]
     B, W = plant.B[:, plant.B.shape[1] - n :], plant.B[:, :pushed]
     watched = plant.C[: len(plant.C) - n]
-    integral = [k for k in range(n) if law.ki[k]]
-    forces = np.hstack([-(law.kp[:, None] * C + law.kd[:, None] * (C @ A)), np.diag(law.ki)[:, integral]])
+    integral = [k for k in range(n) if law.ki[:, k].any()]
+    forces = np.hstack([-(law.kp @ C + law.kd @ (C @ A)), law.ki[:, integral]])
     # states: the plant's, integrals of e
     A = np.block([[A, np.zeros((len(A), len(integral)))], [-C[integral], np.zeros((len(integral), len(integral)))]])
     B, W = (np.vstack([x, np.zeros((len(integral), x.shape[1]))]) for x in (B, W))

@@ -3,7 +3,8 @@
     inputs:   tau, tau.NAME (actuators); POINT, POINT.fx ... POINT.mz (force and moment at a named point, base axes)
     outputs:  q, q.NAME (actuated joints); POINT, POINT.x ... POINT.rz (displacement and rotation of a named point)
               strain(LINK), strain(LINK).x .y .z (a beam's strain at its root: along it, and of the outermost fibres that
-              bending in its x-y and x-z planes stretches); force(LINK), force(LINK).n .t .my .mz (what is in that section)
+              bending in its x-y and x-z planes stretches); force(LINK), force(LINK).n .t .my .mz (what is in that section);
+              LINK@0.2 m in place of LINK: so far from the root
 
 body(POINT) in place of POINT means the point's own axes. A name alone stands for all that belongs to it; of planar robots
 that is what lies in their plane.
@@ -21,7 +22,8 @@ import numpy as np
 from supple.errors import SuppleError
 from supple.model.algebra import Array
 from supple.model.model import Model
-from supple.robot.bodies.record import strain_gradient
+from supple.robot.bodies.record import Fibres, strain_gradient
+from supple.robot.written import si
 
 _OWN = re.compile(r"^body\((.+?)\)((?:\.\w+)?)$")
 _GAUGE = re.compile(r"^(strain|force)\((.+?)\)(?:\.(\w+))?$")
@@ -140,7 +142,8 @@ def _components(
 
 
 def _gauges(model: Model, q: Array, word: str, link: str, part: str | None) -> dict[str, tuple[str, Array]]:
-    """Strain or forces in the section at the root of a link's beam."""
+    """Strain or forces in a section of a link's beam: at its root, or where LINK@DISTANCE says."""
+    named, link = link, link.partition("@")[0].strip()
     beams = {f.link: f for f in reversed(model.mechanism.frames) if f.body.fibres is not None}
     if link not in beams:
         raise SuppleError(f"{model.mechanism.name} has no link of beams {link!r}; it has: {', '.join(beams) or 'none'}")
@@ -148,7 +151,7 @@ def _gauges(model: Model, q: Array, word: str, link: str, part: str | None) -> d
     fibres = frame.body.fibres
     assert fibres is not None
     forces = np.zeros((4, model.nv))
-    forces[:, frame.ev] = fibres.forces[0].astype(float) @ strain_gradient(frame.body, q[frame.e])
+    forces[:, frame.ev] = _section(fibres, named, word) @ strain_gradient(frame.body, q[frame.e])
     if word == "force":
         rows = dict(zip(("n", "t", "my", "mz"), zip(("N", "N m", "N m", "N m"), forces, strict=True), strict=True))
     else:
@@ -160,5 +163,20 @@ def _gauges(model: Model, q: Array, word: str, link: str, part: str | None) -> d
         strains = (forces[0] / (E * A), forces[3] * y / (E * Iz), forces[2] * z / (E * Iy))
         rows = {axis: ("1", row) for axis, row in zip("xyz", strains, strict=True)}
     if part and part not in rows:
-        raise SuppleError(f"output '{word}({link}).{part}': {word} has {', '.join(rows)}")
-    return {f"{word}({link}).{key}": row for key, row in rows.items() if not part or key == part}
+        raise SuppleError(f"output '{word}({named}).{part}': {word} has {', '.join(rows)}")
+    return {f"{word}({named}).{key}": row for key, row in rows.items() if not part or key == part}
+
+
+def _section(fibres: Fibres, named: str, word: str) -> Array:
+    """(4, N) forces in a section, linear between the ends of an element as its shape functions have them."""
+    forces, places = fibres.forces.astype(float), fibres.places.astype(float)
+    if "@" not in named:
+        root: Array = forces[0]
+        return root
+    x = si(named.partition("@")[2].strip(), "length", f"{word}({named})")
+    if not 0.0 <= x <= places[-1] * (1 + 1e-12):
+        raise SuppleError(f"{word}({named}): the beam is {places[-1]:.6g} m long")
+    k = min(2 * int(np.searchsorted(places[1::2], x - 1e-12 * places[-1])), len(places) - 2)
+    share = (x - places[k]) / (places[k + 1] - places[k])
+    made: Array = (1 - share) * forces[k] + share * forces[k + 1]
+    return made

@@ -11,6 +11,7 @@ from supple.motion.description import Controller, Motion
 from supple.motion.laws import SampledLaw, read_law
 from supple.robot.quantity import QuantityError, evaluate, parse
 
+LAWS = ("pd", "pid", "computed_torque")
 _GAINS = ("kp", "kd", "ki", "limit")
 
 
@@ -54,7 +55,7 @@ def under_law(motion: Motion, law: SampledLaw) -> Motion:
 def gains_of(text: str) -> tuple[str, dict[str, float]]:
     """The law of a controller written as LAW:key=value,... and its numbers in SI."""
     law, _, rest = text.partition(":")
-    if law not in ("pd", "pid", "computed_torque"):
+    if law not in LAWS:
         raise SuppleError(
             f"controller {text}: there is no law {law!r}; choose pd, pid, computed_torque or a controller file (.json)"
         )

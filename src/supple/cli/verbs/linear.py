@@ -28,7 +28,8 @@ if TYPE_CHECKING:
 @click.option("--band", metavar="FIRST:LAST",
               help="Hz that a balanced model is made for (default: all) and that are plotted (0:250).")  # fmt: skip
 @click.option("--controller", metavar="LAW:...",
-              help="Actuators under pd or pid, as in pd:kp=1e4,kd=200,sample=1 ms,delay=0.5 ms.")  # fmt: skip
+              help="Actuators under pd, pid or computed_torque, as in pd:kp=1e4,kd=200,sample=1 ms,delay=0.5 ms, or under "
+              "the controller of a motion, by its name or file.")  # fmt: skip
 @free_option
 @at_option
 @set_option
