@@ -9,9 +9,8 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
-from scipy.linalg import expm, qr
+from scipy.linalg import qr
 from scipy.signal import firwin
-from scipy.special import factorial
 
 from supple.errors import SuppleError
 from supple.machine import Machine
@@ -31,7 +30,7 @@ from supple.robot.bodies.record import Array
 
 ABOVE = 10.0  # times the highest frequency: modes up to there move, higher ones give way statically
 OVERSAMPLED = 16
-_TERMS = 6  # of the force's Taylor series in a step
+_FORGOTTEN = np.log(1e8)  # what comes later than two records is so many times weaker
 _FILTER = (20, 8.0, 0.42)  # length in samples, Kaiser's beta, cutoff relative to the sampling rate
 _AREA = (0.7, 1.3)  # N s: strength of blows
 _FLOOR = 0.01  # of the strongest response of a kind: noise is at least that of a response so strong
@@ -153,11 +152,11 @@ def rehearsed_blows(
     noise: standard deviation of what is added to every record, relative to its root mean square (`_noisy`)."""
     count = record.averages + twice
     fine = float(record.duration) / record.samples / OVERSAMPLED
-    forces = np.stack([_blow(record, k < twice, fine, rng) for k in range(count)], axis=2)
+    forces = np.stack([_blow(record, k < twice, fine, rng) for k in range(count)], axis=1)
     moved = _moved(pose, exciter, forces, fine)
     orders, made = [c.order for c in pose.outputs], []
     for k in range(count):
-        force, responses = _recorded(forces[:, :1, k]), _recorded(moved[:, :, k])
+        force, responses = _recorded(forces[:, [k]]), _recorded(moved[:, :, k])
         force = force + noise * _noisy(force, [-1]) * rng.standard_normal(force.shape)
         responses = responses + noise * _noisy(responses, orders) * rng.standard_normal(responses.shape)
         scale = np.inf if record.full_scale is None else float(record.full_scale)
@@ -166,7 +165,7 @@ def rehearsed_blows(
 
 
 def _blow(record: spec.Record, twice: bool, fine: float, rng: np.random.Generator) -> Array:
-    """Taylor coefficients (steps, _TERMS) of a blow's force: a haversine, and a weaker one if it hits twice."""
+    """The force of a blow over fine steps: a haversine, and a weaker one if it hits twice."""
     count = record.samples * OVERSAMPLED
     width = max(2, round(float(record.pulse) * rng.uniform(0.9, 1.1) / fine))
     first = round(count * rng.uniform(0.01, 0.02)) + 10 * OVERSAMPLED
@@ -178,15 +177,11 @@ def _blow(record: spec.Record, twice: bool, fine: float, rng: np.random.Generato
 
 
 def _haversine(steps: Array, width: int, fine: float) -> Array:
-    """Taylor coefficients of a haversine of area one that lasts `width` steps from step 0 on.
+    """A haversine of area one that lasts `width` steps from step 0 on.
 
     Its slope is continuous: a kink, as that of a half-sine, would fold back from above the fine sampling rate."""
     inside = (steps >= 0) & (steps < width)
-    w = 2 * np.pi / (width * fine)
-    powers = np.arange(_TERMS)
-    wave = -np.cos(2 * np.pi * steps[:, None] / width + powers * np.pi / 2)
-    wave[:, 0] += 1.0
-    return np.where(inside[:, None], wave * w**powers / factorial(powers) / (width * fine), 0.0)
+    return np.where(inside, 1.0 - np.cos(2 * np.pi * steps / width), 0.0) / (width * fine)
 
 
 def _recorded(signals: Array) -> Array:
@@ -200,32 +195,26 @@ def _recorded(signals: Array) -> Array:
 
 @one_thread
 def _moved(pose: PoseTruth, exciter: int, forces: Array, step: float) -> Array:
-    """What sensors feel (steps, outputs, blows) under forces given by Taylor coefficients (steps, terms, blows).
+    """What sensors feel (steps, outputs, blows) under forces (steps, blows), below the rate at which they are recorded.
 
-    Exact: x' = A x + B f over a step in which f is a polynomial (Van Loan 1978)."""
-    whole = pose.motions
-    made = lower(replace(whole, D=whole.viscous(), H=0 * whole.H), pose.last_hz)
-    n = len(made.squares)
-    A = np.block([[np.zeros((n, n)), np.eye(n)], [-made.K, -made.D]])
-    b = np.concatenate([np.zeros(n), made.B[:, exciter]])
-    wide = np.zeros((2 * n + _TERMS, 2 * n + _TERMS))
-    wide[: 2 * n, : 2 * n], wide[: 2 * n, 2 * n] = A, b
-    wide[range(2 * n, 2 * n + _TERMS - 1), range(2 * n + 1, 2 * n + _TERMS)] = np.arange(1, _TERMS)  # d/dt of powers
-    power = expm(wide * step)
-    over, driven = power[: 2 * n, : 2 * n], power[: 2 * n, 2 * n :]
-    watched, through = _rows(pose.outputs, made.C, A, b)
-    x = np.zeros((2 * n, forces.shape[2]))
-    felt = np.empty((len(forces), len(watched), forces.shape[2]))
-    for k, f in enumerate(forces):
-        felt[k] = watched @ x + np.outer(through, f[0])
-        x = over @ x + driven @ f
+    By responses at s = a + j w, where what comes later than twice the record is forgotten (Laplace's inversion by Fourier's);
+    damping, structural damping too, is that of the responses."""
+    count, blows = forces.shape
+    a = _FORGOTTEN / (2 * count * step)
+    fade = np.exp(-a * step * np.arange(count))[:, None]
+    F = np.fft.rfft(forces * fade, n=2 * count, axis=0)
+    hz = np.fft.rfftfreq(2 * count, step)
+    hz = hz[hz <= 1 / (OVERSAMPLED * step)]
+    H = _at(lower(pose.motions, pose.last_hz), exciter, a + 2j * np.pi * hz, np.array([c.order for c in pose.outputs]))
+    felt = np.empty((count, len(pose.outputs), blows))
+    for k in range(blows):
+        felt[:, :, k] = np.fft.irfft(H * F[: len(hz), k, None], n=2 * count, axis=0)[:count] / fade
     return felt
 
 
-def _rows(outputs: tuple[Channel, ...], C: Array, A: Array, b: Array) -> tuple[Array, Array]:
-    """Rows over the states, and what the force adds at once, of displacements differentiated as each sensor does."""
-    rows, direct = np.hstack([C, np.zeros_like(C)]), np.zeros(len(C))
-    for k, channel in enumerate(outputs):
-        for _ in range(channel.order):
-            rows[k], direct[k] = rows[k] @ A, float(rows[k] @ b)
-    return rows, direct
+def _at(made: SmallMotions, exciter: int, s: Array, orders: Array) -> Array:
+    """Responses (lines, outputs) to an exciter at complex frequencies, each output differentiated as its sensor does."""
+    one, given = np.eye(len(made.squares)), made.B[:, [exciter]]
+    found = [made.C @ np.linalg.solve(made.K + 1j * made.H + x * made.D + x**2 * one, given) for x in s]
+    out: Array = np.array(found)[:, :, 0] * s[:, None] ** orders
+    return out
