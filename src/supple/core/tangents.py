@@ -55,6 +55,17 @@ def by_motion(f: Function, mechanism: Mechanism) -> Function:
     return _along(f, f"{f.name}_tangent", tuple(f.outputs), _by_q(f, mechanism) | _by_p(f))
 
 
+def slopes(f: Function, mechanism: Mechanism) -> Function:
+    """Derivatives of all outputs of a Function along dq (generalised velocities), and along dp, dlam and dw where it has
+    these inputs; all others rest."""
+    moves = _by_q(f, mechanism) if "q" in f.inputs else {}
+    for key in ("p", "lam", "w"):
+        if key in f.inputs:
+            own = symbols(f"d{key}", f.inputs[key].shape)
+            moves[key] = (own, own)
+    return _along(f, f"{f.name}_slopes", tuple(f.outputs), moves)
+
+
 Moves = dict[str, tuple[Array, Array]]  # input -> symbols of its own change, tangent of the input
 
 

@@ -81,7 +81,7 @@ def damped_modes(r: Reduced) -> DampedModes:
         poles_p[p] = turned[chosen, np.arange(len(s))]
         share = np.where(near, 0.0, turned / np.where(near, 1.0, gap))
         share[chosen, np.arange(len(s))] = -0.5 * dB[chosen, np.arange(len(s))]
-        shapes_p[p] = r.C @ (Z[:n] @ share) + r.C_p[p] @ x
+        shapes_p[p] = r.C @ (Z[:n] @ share) + r.C_p[p] @ x - sum(r.far_p[k, p] @ (s**k * x) for k in range(3))
     return DampedModes(s, shapes, poles_p, shapes_p)
 
 
@@ -99,5 +99,6 @@ def responses_at(r: Reduced, s: Array, orders: Array) -> tuple[Array, Array]:
     H_p = np.empty((len(r.M_p), *H.shape), dtype=complex)
     for p in range(len(r.M_p)):
         pushed = (r.K_p[p] + 1j * r.H_p[p]) @ Y + s[:, None, None] * (r.D_p[p] @ Y) + s[:, None, None] ** 2 * (r.M_p[p] @ Y)
-        H_p[p] = factor * (r.C_p[p] @ Y + r.C @ (S_inverse @ (r.B_p[p].T - pushed)))
+        far = sum(s[:, None, None] ** k * (r.far_p[k, p] @ Y) for k in range(3))
+        H_p[p] = factor * (r.C_p[p] @ Y + r.C @ (S_inverse @ (r.B_p[p].T - pushed)) - far)
     return H, H_p

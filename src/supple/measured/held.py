@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import warnings
+from typing import Any
 
 import numpy as np
 from scipy.linalg import lu_factor, lu_solve
 
-from supple.measured.parametric import STEP, ParametricModel, Shifted
+from supple.measured.parametric import ParametricModel, Shifted
 from supple.model.algebra import Array, null_space
 from supple.model.equilibrium import Equilibrium
 
@@ -42,8 +43,8 @@ class Held:
         pulled: a change of the forces, and dw of the wrenches, that go with the change dp of the parameters."""
         model, rest, loops = self.model, self.rest, self.model.mechanism.equations
         bare = Shifted(model, rest.q, rest.reactions, np.zeros(model.nv), np.zeros(len(rest.reactions)), dp)
-        given = {} if self.w is None else {"w": self.w + 1j * STEP * (0.0 if dw is None else dw)}
-        pull = bare.call("forces", **given)["f"] + (0.0 if pulled is None else pulled)
+        given: dict[str, Any] = {} if self.w is None else {"w": self.w}
+        pull = bare.call("forces", dw, **given)["f"] + (0.0 if pulled is None else pulled)
         opening = np.zeros(self.back.shape[1])
         if any(m and d for m, d in zip(self.moving, dp, strict=True)):
             opening[:loops] = bare.call("closure")["residual"]

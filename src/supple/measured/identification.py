@@ -41,7 +41,11 @@ Say = Callable[[str], None]
 Along = Callable[[Machine, Motion, float, tuple[str, ...]], Simulated]  # robot, motion, sampling, varied parameters
 _EXTRACTED = (2e-3, 0.05)  # least deviations of extracted modes: noise does not know of modes that were not told apart
 _FACTORS = np.exp(np.linspace(-0.6, 0.6, 13))  # of all frequencies: pairings by frequency that are tried
-_ON_THE_WAY = 1e-4  # relative change of the cost at which a fit ends that another one follows
+_ROUGHLY, _ON_THE_WAY, _ENOUGH = (
+    1e-2,
+    1e-4,
+    1e-8,
+)  # relative changes of the cost at which fits end: of logarithms, others, last
 _TRIED = 3  # of them, best first
 
 
@@ -188,7 +192,7 @@ def fit_responses(
         last = step == len(plan) - 1
         made = solve(
             [*own, *modes, *c.others], c.free, x, robust=robust or log, fixed=fixed, most=12 if log else 30,
-            enough=1e-9 if last else _ON_THE_WAY,
+            enough=_ROUGHLY if log else _ENOUGH if last else _ON_THE_WAY,
         )  # fmt: skip
         x, history, gradients = made.x, history + made.history, gradients + made.gradients
         left = [

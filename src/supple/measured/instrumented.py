@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -10,10 +10,12 @@ import numpy as np
 
 from supple.errors import RobotFileError
 from supple.machine import Machine
+from supple.measured.parametric import Shifted
 from supple.measured.test import Channel, Test, springs
 from supple.model.algebra import Array
 from supple.model.model import Model
 from supple.robot.description import Link, Point
+from supple.robot.mechanism import Mechanism
 
 _MASS = "mass-of-{}"
 
@@ -76,22 +78,42 @@ def _at_home(problem: str, test: Test) -> str:
 
 def rows_of(model: Model, q: Array, channels: Sequence[Channel], motions: Array) -> Array:
     """Displacements along channels (rows) of motions (columns of generalised velocities)."""
-    made = np.zeros((len(channels), motions.shape[1]), dtype=np.result_type(q, motions))
-    if any(c.joint is None for c in channels):
-        found = model.call("points", q=q, v=motions.T)
-        places = {name: k for k, name in enumerate(model.mechanism.points)}
+    made = np.zeros((len(channels), motions.shape[1]))
     for row, channel in enumerate(channels):
-        if channel.force:
-            frame, own = springs(model.mechanism)[str(channel.joint)]
-            made[row] = model.body_stiffness(frame)[own] @ motions[model.mechanism.frames[frame].ev]
-            continue
-        if channel.joint is not None:
+        if channel.joint is not None and not channel.force:
             made[row] = motions[model.index(channel.joint)]
+    found = model.call("points", q=q, v=motions.T) if any(c.joint is None for c in channels) else {}
+    return made + _seen(model.mechanism, channels, motions, found, model.body_stiffness)
+
+
+def row_slopes(shifted: Shifted, channels: Sequence[Channel], motions: Array) -> Array:
+    """Derivatives of `rows_of` along a shift, for motions that stay."""
+    model, found, moved = shifted.model, {}, {}
+    if any(c.joint is None for c in channels):
+        found = model.call("points", q=shifted.q, v=motions.T)
+        moved = shifted.call("points", v=motions.T)
+    made = _seen(model.mechanism, channels, motions, found | {"velocity": moved.get("velocity")}, shifted.body_stiffness)
+    turning = [replace(c, joint="", force=False) if not c.in_link else c for c in channels]  # others do not turn
+    return made + _seen(model.mechanism, turning, motions, found | {"rotation": moved.get("rotation")}, None)
+
+
+def _seen(
+    mechanism: Mechanism, channels: Sequence[Channel], motions: Array, found: Mapping[str, Any],
+    stiffness: Callable[[int], Array] | None,
+) -> Array:  # fmt: skip
+    """Rows of channels at places, by velocities and rotations of points, and of springs by their stiffness."""
+    made = np.zeros((len(channels), motions.shape[1]))
+    places = {name: k for k, name in enumerate(mechanism.points)}
+    for row, channel in enumerate(channels):
+        if channel.force and stiffness is not None:
+            frame, own = springs(mechanism)[str(channel.joint)]
+            made[row] = stiffness(frame)[own] @ motions[mechanism.frames[frame].ev]
+        if channel.joint is not None:
             continue
         k = places[channel.place]
-        R = found["rotation"].reshape(-1, *found["rotation"].shape[-3:])[0, k] if channel.in_link else np.eye(3)
+        turned = found["rotation"].reshape(-1, *found["rotation"].shape[-3:])[0, k] if channel.in_link else np.eye(3)
         moved = found["velocity"][:, k]
         if channel.gauge:
             moved = (found["velocity"][:, places[channel.end]] - moved) / channel.gauge
-        made[row] = moved @ (R @ channel.vector)
+        made[row] = moved @ (turned @ channel.vector)
     return made

@@ -209,13 +209,22 @@ class ResponsesObserved:
         H, H_p = computed_responses(self.test, self.data.responses, self.at.reduced(p, gradient))
         if self.log:
             size = np.maximum(np.abs(measured), 1e-300)
-            spread = np.sqrt((self.deviation / size) ** 2 + _COARSE**2)
+            spread = np.sqrt((self.deviation / size) ** 2 + (_FAINT * self._strongest() / size) ** 2 + _COARSE**2)
             left = np.log(np.where(H == 0, 1e-300, H) / np.where(measured == 0, 1e-300, measured)) / spread
             slopes = H_p / np.where(H == 0, 1e-300, H) / spread
         else:
             left, slopes = (H - measured) / self.deviation, H_p / self.deviation
         flat = slopes.reshape(len(slopes), left.size)
         return Compared(np.concatenate([left.real.ravel(), left.imag.ravel()]), np.hstack([flat.real, flat.imag]).T)
+
+    def _strongest(self) -> Array:
+        """Of every line, the size of the strongest response of the same kind."""
+        assert self.data.responses is not None
+        size, orders = np.abs(self.data.responses.values), np.array(self.data.responses.orders)
+        made = np.empty_like(size)
+        for order in set(orders.tolist()):
+            made[:, orders == order] = size[:, orders == order].max(axis=1, keepdims=True)
+        return made
 
     def told(self, p: Array) -> list[dict[str, Any]]:
         assert self.data.responses is not None
@@ -229,6 +238,7 @@ class ResponsesObserved:
 
 
 _COARSE = 0.1  # of logarithms: what responses may be off on the way to the fit
+_FAINT = 0.03  # of the strongest response: logarithms of weaker ones, which noise may make, count less
 
 
 def response_deviation(data: PoseData, left: Array | None = None) -> Array:

@@ -1,28 +1,30 @@
 """`ParametricModel`: a robot whose kept parameters are numbers that change without deriving its equations again.
 
 The equations keep the parameters as an input `p`; bodies are numbers at one value of it. The robot is at rest: Functions
-have rates, accelerations and weight put in. They are analytic, so a step along the imaginary axis gives exact derivatives
-(Squire & Trapp 1998); columns of matrices that share no row share a direction."""
+have rates, accelerations and weight put in. Their derivatives are Functions too (`core.tangents.slopes`); columns of
+matrices that share no row share a direction."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import fields, is_dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 
-from supple.backends.interpreter import Interpreted, interpret
+from supple.backends.tape import Tape
 from supple.core.functions import Rest, Sparse, loss, moving, sparse
+from supple.core.tangents import by_parameters, slopes
 from supple.expr.function import Function, function
 from supple.expr.node import Expr
+from supple.expr.stored import stored
 from supple.formulations.record import Equations
 from supple.machine import Kept, Machine
 from supple.model.algebra import Array
 from supple.model.model import Model
 from supple.robot.mechanism import Mechanism
 
-STEP = 1e-30  # of the imaginary parts: their squares vanish
 _AT_REST = ("forces", "inertia", "stiffness", "damping", "loss", "loops")
 _MADE: dict[str, Callable[[Equations], Function]] = {
     "loss": loss,
@@ -37,15 +39,17 @@ class Family:
     def __init__(self, kept: Kept) -> None:
         self.kept = kept
         self.names = tuple(x.args[0] if x.args else str(x) for x in kept.symbols)
-        self.functions: dict[str, Interpreted] = {}
+        self._expressions: dict[str, Function] = {}
+        self._functions: dict[str, Tape] = {}
+        self._slopes: dict[str, Tape] = {}
         self._sparse: dict[str, Sparse] = {}
         self._last: ParametricModel | None = None  # poses of a test ask for the same values one after the other
         leaves: dict[Expr, int] = {}
         self._still: set[int] = set()  # of the mechanism's parts, which live as long as it does
         _walk(kept.equations.mechanism, lambda x: leaves.setdefault(x, len(leaves)), self._still)
-        self._leaves = leaves
+        self.leaves = leaves  # expressions of the mechanism, by their places among `entries`
         made = function("entries", {"p": kept.symbols}, {"values": list(leaves)})
-        self._entries = interpret(made)
+        self._entries, self._entries_slopes = Tape(stored(made)), Tape(stored(by_parameters(made)))
 
     @classmethod
     def of(cls, robot: Machine) -> Family:
@@ -61,23 +65,37 @@ class Family:
         """Values of everything in the mechanism that depends on the parameters."""
         return self._entries(p=np.asarray(p))["values"]
 
-    def function(self, name: str) -> Interpreted:
+    def entries_along(self, p: Array, dp: Array) -> Array:
+        """Derivatives of `entries` along a change of the parameters."""
+        return self._entries_slopes(p=np.asarray(p), dp=np.asarray(dp))["values"]
+
+    def expression(self, name: str) -> Function:
         """A Function of the equations; those of the robot at rest, without wrenches or under load, are smaller."""
-        if name not in self.functions:
+        if name not in self._expressions:
             equations, (bare, loaded, _) = self.kept.equations, name.partition(_LOADED)
             made = _MADE[bare](equations) if bare in _MADE else getattr(equations, bare)
             if bare in _AT_REST:
                 rest = Rest(equations.mechanism, equations.forces, np.array(self.kept.symbols, dtype=object))
                 made = rest.kept(made, ("f", "velocity"), "lam", "direction", *(("w",) if loaded else ()))
-            self.functions[name] = interpret(made)
-        return self.functions[name]
+            self._expressions[name] = made
+        return self._expressions[name]
+
+    def function(self, name: str) -> Tape:
+        """An `expression`, ready to be called."""
+        if name not in self._functions:
+            self._functions[name] = Tape(stored(self.expression(name)))
+        return self._functions[name]
+
+    def slopes(self, name: str) -> Tape:
+        """Derivatives of an `expression` along all that it depends on, ready to be called."""
+        if name not in self._slopes:
+            self._slopes[name] = Tape(stored(slopes(self.expression(name), self.kept.equations.mechanism)))
+        return self._slopes[name]
 
     def sparse(self, name: str) -> Sparse:
         """Which entries the matrix of a Function has, and directions that show them."""
         if name not in self._sparse:
-            made = self.function(name).function
-            assert made is not None
-            self._sparse[name] = sparse(made)
+            self._sparse[name] = sparse(self.expression(name))
         return self._sparse[name]
 
     def at(self, p: Array) -> ParametricModel:
@@ -90,7 +108,7 @@ class Family:
         """The mechanism with numbers for its parameters."""
         values = self.entries(p)
         made: Mechanism = _with(
-            self.kept.equations.mechanism, {x: float(values[k]) for x, k in self._leaves.items()}, self._still
+            self.kept.equations.mechanism, {x: float(values[k]) for x, k in self.leaves.items()}, self._still
         )
         return made
 
@@ -102,19 +120,23 @@ class ParametricModel(Model):
         self.family, self.p = family, p
         super().__init__(replace(family.kept.equations, mechanism=family.mechanism(p)))
 
-    def function(self, name: str) -> Interpreted:
+    def function(self, name: str) -> Tape:
         return self.family.function(name)
 
-    def call(self, name: str, **given: Any) -> dict[str, Array]:
+    def named(self, name: str, given: dict[str, Any]) -> tuple[str, dict[str, Any]]:
+        """The name of a Function of the robot at rest, and what it is given of all that is."""
         if name in _AT_REST:
             still = [given.pop(key, 0.0) for key in ("v", "a", "g")]
             assert not np.any(still[0]) and not np.any(still[1])
             name += _LOADED if "w" in given else ""
-        inputs = self.function(name).inputs
-        if "p" in inputs:
-            given.setdefault("p", self.p)
-        if "lam" not in inputs:
+        if "lam" not in self.function(name).inputs:
             given.pop("lam", None)
+        return name, given
+
+    def call(self, name: str, **given: Any) -> dict[str, Array]:
+        name, given = self.named(name, given)
+        if "p" in self.function(name).inputs:
+            given.setdefault("p", self.p)
         return super().call(name, **given)
 
     def mass(self, q: Array) -> Array:
@@ -144,53 +166,42 @@ class ParametricModel(Model):
 
 
 class Shifted:
-    """Derivatives along a direction of (q, reactions, parameters), by a step along the imaginary axis."""
+    """Derivatives along a direction: displacements dq, reactions dlam, parameters dp."""
 
     def __init__(self, model: ParametricModel, q: Array, lam: Array, dq: Array, dlam: Array, dp: Array) -> None:
-        self.model = model
-        self.q = _retracted(model, q, dq)
-        self.lam = lam + 1j * STEP * dlam
-        self.p = model.p + 1j * STEP * dp
-        self.real_q, self.dq, self.dp = q, dq, dp
+        self.model, self.q, self.lam = model, q, lam
+        self.dq, self.dlam, self.dp = dq, dlam, dp
 
-    def call(self, name: str, **given: Any) -> dict[str, Array]:
-        """Derivatives of a Function's outputs."""
-        inputs = self.model.function(name).inputs
-        more: dict[str, Any] = {"p": self.p} if "p" in inputs else {}
-        found = self.model.call(name, q=self.q, **more, **given)
-        return {key: np.imag(value) / STEP for key, value in found.items()}
+    def call(self, name: str, dw: Array | None = None, *, held: bool = False, **given: Any) -> dict[str, Array]:
+        """Derivatives of a Function's outputs; given: its other inputs; held: under the reactions too."""
+        model = self.model
+        name, known = model.named(name, {"q": self.q, **({"lam": self.lam} if held else {}), **given})
+        known |= {"p": model.p, "g": model.gravity, "dq": self.dq, "dp": self.dp}
+        known |= {"dlam": self.dlam if held else None, "dw": dw}
+        f = model.family.slopes(name)
+        return f(**{key: np.zeros(n) if known.get(key) is None else known[key] for key, n in f.inputs.items()})
 
     def still(self, name: str) -> bool:
         """Whether the matrix of a Function is zero wherever the robot rests."""
         return self.model.family.sparse(name).rounds == 0
 
-    def entry(self, x: Any) -> Any:
-        """The shifted value of an entry of the mechanism."""
-        family = self.model.family
-        return family.entries(self.p)[family._leaves[x]] if isinstance(x, Expr) else float(x)
+    @cached_property
+    def _entries(self) -> Array:
+        return self.model.family.entries_along(self.model.p, self.dp)
+
+    def entry(self, x: Any) -> float:
+        """The derivative of an entry of the mechanism."""
+        return float(self._entries[self.model.family.leaves[x]]) if isinstance(x, Expr) else 0.0
+
+    def body_stiffness(self, frame: int) -> Array:
+        """Derivatives of the stiffness matrix of a frame's body."""
+        written = self.model.family.kept.equations.mechanism.frames[frame].body.K_ee
+        return np.array([[self.entry(x) for x in row] for row in written])
 
     def servos(self) -> dict[int, float]:
         """Derivatives of the stiffness of servos."""
         coordinates = self.model.family.kept.equations.mechanism.coordinates
-        return {
-            i: float(np.imag(self.entry(coordinates[i].servo)) / STEP)
-            for i in self.model.servos
-            if isinstance(coordinates[i].servo, Expr)
-        }
-
-
-def _retracted(model: Model, q: Array, dq: Array) -> Array:
-    """q moved by an infinitesimal imaginary step along a generalised displacement."""
-    moved = np.array(q, dtype=complex)
-    for frame in model.mechanism.frames:
-        moved[frame.e] += 1j * STEP * dq[frame.ev]
-        if frame.motion == "spherical":
-            a, u, w = q[frame.q][0], q[frame.q][1:], dq[frame.v]
-            rate = 0.5 * np.concatenate([[-u @ w], a * w + np.cross(u, w)])
-            moved[frame.q] += 1j * STEP * rate
-        else:
-            moved[frame.q] += 1j * STEP * dq[frame.v]
-    return moved
+        return {i: self.entry(coordinates[i].servo) for i in self.model.servos if isinstance(coordinates[i].servo, Expr)}
 
 
 def _walk(part: Any, note: Callable[[Expr], Any], still: set[int]) -> bool:

@@ -197,8 +197,8 @@ def _recorded(signals: Array) -> Array:
 def _moved(pose: PoseTruth, exciter: int, forces: Array, step: float) -> Array:
     """What sensors feel (steps, outputs, blows) under forces (steps, blows), below the rate at which they are recorded.
 
-    By responses at s = a + j w, where what comes later than twice the record is forgotten (Laplace's inversion by Fourier's);
-    damping, structural damping too, is that of the responses."""
+    By responses at s = a + j w, where what comes later than twice the record is forgotten (Laplace's inversion by
+    Fourier's); damping, structural damping too, is that of the responses."""
     count, blows = forces.shape
     a = _FORGOTTEN / (2 * count * step)
     fade = np.exp(-a * step * np.arange(count))[:, None]
