@@ -25,6 +25,7 @@ from supple.robot.bodies.record import Array
 from supple.simulation.states import run_along, runs_along, states_of
 
 USES = ("auto", "modes", "responses", "two-step")
+_MISFIT = 2.0  # chi^2 per degree of freedom: what noise alone does not leave
 
 
 def _silent(text: str) -> None:
@@ -127,6 +128,16 @@ def _joined(first: Solution | None, second: Solution, lost: Array) -> Solution:
     )  # fmt: skip
 
 
+def _misfit(chi2: float) -> list[str]:
+    """A word where the model leaves more than the noise of the data."""
+    if chi2 < _MISFIT:
+        return []
+    return [
+        f"the fit leaves {np.sqrt(chi2):.2g} times the noise of the data: something systematic is in it (the model, "
+        "windows, wrong deviations); stated deviations are widened by that factor, errors may be larger still"
+    ]
+
+
 def _record(
     robot: Machine, test: str, c: Campaign, found: Solution, known: Identifiability, p: Array, freedom: int,
     profiles: dict[str, Array],
@@ -142,7 +153,7 @@ def _record(
         robot.name, test, c.free.names, c.free.labels, c.free.start, p, np.abs(p) * spread, correlation_of(covariance),
         known.combinations, known.known, tuple(r for o in found.observations for r in o.told(p)),
         tuple(judged(c, p, finite)), known.words, _evaluations(c), found.gradients, found.cost, freedom, found.history,
-        known.spectrum, profiles, (*c.notices, *at_bounds),
+        known.spectrum, profiles, (*c.notices, *at_bounds, *_misfit(found.cost / freedom)),
     )  # fmt: skip
 
 
