@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import ctypes
 import json
+import shutil
+import subprocess
 from dataclasses import replace
 from pathlib import Path
 
@@ -276,6 +279,43 @@ def test_a_motion_names_the_file_of_its_controller(arm: supple.Robot) -> None:
     path.write_text("{}", encoding="utf-8")
     with pytest.raises(SuppleError, match="controller"):
         supple.Robot(arm.source.folder / "arm.yaml").simulate("turn")
+
+
+@needs_compiler
+def test_exported_laws_tell_the_forces_of_simulations(robot: supple.Robot, tmp_path: Path) -> None:
+    """A scheduled law with limits, in C: its own test, and over the readings of a simulation the forces recorded there."""
+    cc = shutil.which("cc") or shutil.which("gcc")
+    if cc is None:
+        pytest.skip("needs a C compiler")
+    law = "lqg:effort=1000,deviation=1e-5,sample=1 ms,limit=60"
+    found = robot.control(law, ["q,resolution=1e-6", SENSORS[1]], {"q21": 0.0}, over={"q11": [-0.1, 0.1]}, scheduled=True)
+    found.save(tmp_path / "loop.json")
+    (tmp_path / "m.yaml").write_text(
+        "start: {q11: -0.1, q21: 0}\nmoves: [{to: {q11: 0.05}, duration: 0.15 s}]\ncontroller: {file: loop.json}\n",
+        encoding="utf-8",
+    )
+    made = robot.generate("controller", "c", tmp_path, motion=str(tmp_path / "m.yaml"))
+    names = [str(p) for p in made.files if p.suffix == ".c"]
+    flags = ["-std=c99", "-O2", "-Wall", "-Wextra", "-Werror", "-ffp-contract=off"]
+    subprocess.run([cc, *flags, *names, "-lm", "-o", str(tmp_path / "self")], check=True)
+    assert subprocess.run([str(tmp_path / "self")], capture_output=True, text=True).returncode == 0
+    own = next(n for n in names if "test" not in Path(n).name)
+    subprocess.run([cc, *flags, "-shared", "-fPIC", own, "-lm", "-o", str(tmp_path / "law.so")], check=True)
+    simulated = simulator(robot, robot.motion(str(tmp_path / "m.yaml")))
+    run = integrate(simulated, Settings("radau", 1e-6, 0.0, every=SAMPLE))
+    again = replayed(simulated, run)
+    assert simulated.rest is not None
+    readings = again.readings + simulated.rest.only([s.name for s in found.law.sensors])(again.time)[0]
+    library, state = ctypes.CDLL(str(tmp_path / "law.so")), ctypes.create_string_buffer(1 << 14)
+    library.dualemps_controller_init(state)
+    tau = []
+    for row in readings:
+        told = (ctypes.c_double * 2)()
+        library.dualemps_controller_step(state, (ctypes.c_double * 3)(*row), told)
+        tau.append(list(told))
+    recorded = np.asarray(run["tau"])[1:]
+    assert np.abs(recorded).max() == pytest.approx(60.0)
+    np.testing.assert_allclose(recorded, np.array(tau)[:-1], rtol=1e-6, atol=1e-6)
 
 
 def test_what_a_law_cannot_be() -> None:

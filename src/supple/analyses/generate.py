@@ -7,6 +7,7 @@ from pathlib import Path
 
 from supple.backends.targets import TARGETS
 from supple.backends.targets.controller import ControllerParts, write_controller
+from supple.backends.targets.law import write_law
 from supple.errors import SuppleError
 from supple.expr.passes import Stage
 from supple.generator import export_plant
@@ -15,6 +16,7 @@ from supple.machine import USUAL, Machine
 from supple.motion.controllers import controlled
 from supple.motion.written_shapers import shaped_by
 from supple.results import Exported
+from supple.simulation.exported_law import exported_law
 from supple.simulation.simulator import simulator
 
 
@@ -65,6 +67,9 @@ def _controller(
     law = read.controller
     if law is None:
         raise SuppleError(f"{read.name!r} has no controller; give one, as in pd:kp=1e4,kd=200,sample=1 ms")
+    if law.own is not None:
+        files = write_law(exported_law(simulator(robot, read)), folder)
+        return Exported(robot.name, "controller", target, tuple(files), {"operations": {"total": 0}})
     if law.law == "computed_torque" or not law.sample:
         raise SuppleError("a controller in C is pd or pid with a sample time, as in pd:kp=1e4,kd=200,sample=1 ms")
     made = simulator(robot, read).drive

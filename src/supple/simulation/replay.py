@@ -49,7 +49,7 @@ def chance(seed: int, tick: int, channel: int) -> float:
 def replayed(simulator: Simulator, run: Simulation) -> Replayed:
     """The law of a simulator (one run), over a result with a sample at every sample of the law."""
     law = None if simulator.motion.controller is None else simulator.motion.controller.own
-    if law is None or simulator.rest is None or simulator.path is None:
+    if law is None or simulator.rest is None:
         raise SuppleError("there is no law in state space to run again")
     time = np.asarray(run.time)
     if len(time) < 2 or abs(time[1] - time[0] - law.sample) > 1e-9 * law.sample:
@@ -57,8 +57,9 @@ def replayed(simulator: Simulator, run: Simulation) -> Replayed:
     q = postures_of(simulator.model, np.asarray(run["position"]))
     y = reading(simulator.model, law.sensors, q, np.asarray(run["velocity"]), np.asarray(run["acceleration"]))
     rest = simulator.rest.only([s.name for s in law.sensors])(time)[0]
-    weights = law.weights(simulator.path.names, simulator.path(time)[0])
-    return _stepped(law, time, _rough(law, y) - rest, weights)
+    table = None if simulator.drive.law is None else simulator.drive.law.weights
+    weights = np.ones((len(time), 1)) if table is None else table(time)
+    return stepped(law, time, _rough(law, y) - rest, weights)
 
 
 def _rough(law: SampledLaw, y: Array) -> Array:
@@ -72,7 +73,8 @@ def _rough(law: SampledLaw, y: Array) -> Array:
     return made
 
 
-def _stepped(law: SampledLaw, time: Array, y: Array, weights: Array) -> Replayed:
+def stepped(law: SampledLaw, time: Array, y: Array, weights: Array) -> Replayed:
+    """The law run over readings (samples, sensors) off what they should be, with weights (samples, parts)."""
     n, r = law.states, len(law.limit)
     x = np.zeros((len(law.parts), n))
     forces, states, estimates = np.zeros((len(y), r)), np.zeros((len(y), len(law.parts), n)), []

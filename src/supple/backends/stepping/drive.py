@@ -21,6 +21,14 @@ class Table:
     knots: Array
     coefficients: Array
 
+    def __call__(self, times: Array) -> Array:
+        """Values (times, channels), held at both ends."""
+        inside = np.clip(times, self.knots[0], self.knots[-1])
+        piece = np.clip(np.searchsorted(self.knots, inside, side="right") - 1, 0, len(self.knots) - 2)
+        u = (inside - self.knots[piece])[:, None, None]
+        made: Array = (self.coefficients[piece] * u ** np.arange(6)).sum(axis=-1)
+        return made
+
 
 @dataclass(frozen=True)
 class LawTables:
