@@ -73,7 +73,7 @@ def check_page(report: Check) -> Page:
     ]
     made.append(Sheet(("coordinate", "value", "unit"), pose, f"Pose (loops closed to {report.closure_error:.1e})"))
     for name, position in report.points.items():
-        made.append(Line(f"point {name} at ({', '.join(f'{x:.6g}' for x in position)}) m"))
+        made.append(Line(f"point {name} at ({', '.join(f'{x if abs(x) > 1e-12 else 0.0:.6g}' for x in position)}) m"))
     return made + (_rest(report.rest) if report.rest is not None else [])
 
 
