@@ -1,4 +1,4 @@
-"""Files made to mislead: controllers with numbers that cannot be, results that name other files."""
+"""What is made to mislead: controllers with numbers that cannot be, results that name other files, endless plans."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from supple.api import Robot
 from supple.errors import SuppleError
 from supple.measured.tables import read_modal_table
 from supple.motion.laws import Estimate, LawPart, SampledLaw, Sensor, law_text, read_law
@@ -84,3 +85,8 @@ def test_results_do_not_bring_in_other_files(way: str, read: Any, tmp_path: Path
             made.create_virtual_dataset("frequency", layout)
     with pytest.raises(SuppleError, match=r"in another file|in other files"):
         read(tmp_path / "made.nc")
+
+
+def test_plans_have_a_number_of_poses_that_can_be_measured() -> None:
+    with pytest.raises(SuppleError, match="at most 100 are chosen"):
+        Robot("cantilever").plan("E", poses=10**9)

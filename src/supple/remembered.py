@@ -99,8 +99,7 @@ def kept_file(key: str, suffix: str) -> Path | None:
     """The file of that key, if there is one that was made here and is whole; others are removed."""
     with contextlib.suppress(SuppleError):
         for folder in _folders():
-            shelf = _shelf(folder, key)
-            for path in sorted(shelf.glob(f"{key}-*{suffix}")) if _is_own(shelf) else ():
+            for path in sorted(_shelf(folder, key).glob(f"{key}-*{suffix}")):
                 with contextlib.suppress(OSError):
                     if not_private(path) is None and path.name == file_name(folder, key, suffix, path.read_bytes()):
                         _note_use(path)
@@ -113,8 +112,6 @@ def keep_file(folder: Path, key: str, suffix: str, made: Path) -> Path:
     """The place of a file that was made in a scratch folder of `folder`, after it was moved there."""
     shelf = _shelf(folder, key)
     shelf.mkdir(mode=0o700, exist_ok=True)
-    if not _is_own(shelf):
-        raise SuppleError(f"{shelf} was made by another user, so compiled code is not kept there; remove it")
     final = shelf / str(file_name(folder, key, suffix, made.read_bytes()))
     os.replace(made, final)
     if folder not in _pruned:
@@ -124,12 +121,11 @@ def keep_file(folder: Path, key: str, suffix: str, made: Path) -> Path:
 
 
 def _shelf(folder: Path, key: str) -> Path:
-    return folder / key[:2]
-
-
-def _is_own(shelf: Path) -> bool:
-    """Whether a shelf is there and nobody else can have put something onto it."""
-    return shelf.is_dir() and not shelf.is_symlink() and not_private(shelf) is None
+    """Where an answer stands; the folder itself in the place of a shelf that others own or may write."""
+    shelf = folder / key[:2]
+    if not os.path.lexists(shelf):
+        return shelf
+    return shelf if shelf.is_dir() and not shelf.is_symlink() and not_private(shelf) is None else folder
 
 
 def file_name(folder: Path, key: str, suffix: str, content: bytes) -> str | None:

@@ -24,6 +24,7 @@ from supple.measured.written_robot import write_robot
 from supple.measurements import Planned
 from supple.robot.bodies.record import Array
 
+_MOST = 100  # poses of a plan
 _SPARE = 3  # poses to choose from, for each that is wanted
 _MODES = 10  # that the usual band reaches
 
@@ -46,6 +47,8 @@ def plan(
     report: Callable[[str], None] = _silent,
 ) -> Planned:
     """The Planned of a robot's free parameters; options as of `api.Robot.plan`."""
+    if poses > _MOST:
+        raise SuppleError(f"a plan of {poses} poses: at most {_MOST} are chosen")
     if sensors < 1 or poses < 1 or not 0 < noise < 1:
         raise SuppleError("a plan needs at least one sensor, one pose, and noise between 0 and 1")
     entries = [x.strip() for x in free.split(",") if x.strip()] if isinstance(free, str) else list(free)
