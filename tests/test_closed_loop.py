@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import csv
 from pathlib import Path
 
 import numpy as np
 import pytest
+import xarray
 
 import supple
 from supple.errors import SuppleError
@@ -138,3 +140,16 @@ def test_gains_of_every_actuator_are_those_of_the_motion(tmp_path: Path) -> None
     assert still.real == pytest.approx([1 / 300, 1 / 100], rel=1e-9)
     equal = arm.linear("tip.mz", "q", controller="pd:kp=100,kd=2").response(np.array([0.0]))[0, :, 0]
     assert equal.real == pytest.approx([1 / 100, 1 / 100], rel=1e-9)
+
+
+def test_linear_models_in_tables(slider: supple.Robot, tmp_path: Path) -> None:
+    found = slider.linear("tip.fx", "tip.x,q", controller=f"pd:kp={KP},kd={KD}")
+    found.save(tmp_path / "m.nc")
+    found.save(tmp_path / "m.csv")
+    with xarray.open_dataset(tmp_path / "m.nc") as read:
+        assert (read["A"].values == found.A).all() and (read["C"].values == found.C).all()
+        assert list(read["output"].values) == list(found.outputs) and list(read["input_unit"].values) == ["N"]
+    rows = list(csv.reader((tmp_path / "m.csv").open()))
+    numbers = np.array([[float(x) for x in row[1:]] for row in rows[1:]])
+    assert (numbers == np.block([[found.A, found.B], [found.C, found.D]])).all()
+    assert rows[0][1:] == [*found.states, "tip.fx (N)"] and rows[3][0] == "tip.x (m)"

@@ -153,3 +153,12 @@ def test_stresses_change_as_their_derivatives_say(form: str) -> None:
     beside = (von_mises(section(at + t * step), forces + t * change) for t in (h, -h))
     wanted = (next(beside) - next(beside)) / (2 * h)
     np.testing.assert_allclose(von_mises_slope(section(at), section(step), forces, change), wanted, rtol=1e-7)
+
+
+def test_a_stiffness_is_drawn(tmp_path: Path) -> None:
+    file = tmp_path / "beam.yaml"
+    file.write_text(cantilever("{circle: {diameter: 20 mm}}", material=", yield: 250 MPa"))
+    words = ["stiffness", str(file), "--load", "tip=0,30,40", "--plot", str(tmp_path / "s.png")]
+    told = CliRunner().invoke(main, words)
+    assert told.exit_code == 0 and f"wrote {tmp_path / 's.png'}" in told.stdout
+    assert (tmp_path / "s.png").stat().st_size > 5000

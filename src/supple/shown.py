@@ -188,6 +188,16 @@ class StiffnessShown(_Shown, results.Stiffness):
         save_stiffness(self, Path(file))
         return Path(file)
 
+    def plot(self, file: str | Path | None = None) -> Picture:
+        """How soft every direction is and who gives way; `file` writes the picture too."""
+
+        from supple.views.stiffness_plot import stiffness_figure
+
+        made = Picture(stiffness_figure(self))
+        if file is not None:
+            made.save(file)
+        return made
+
 
 class FrfShown(_Shown, results.Frf):
     """Frequency responses: frf["tool.z", "tool.fz"] is one of them."""
@@ -232,7 +242,7 @@ class LinearShown(_Shown, results.LinearModel):
         return linear_page(self)
 
     def save(self, file: str | Path) -> Path:
-        """Write it to a .mat, .npz, .json or .c file."""
+        """Write it to a .mat, .nc, .csv, .npz, .json or .c file."""
 
         from supple.storage import save_linear
 

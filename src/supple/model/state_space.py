@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -63,7 +64,7 @@ def balanced(whole: StateSpace, order: int) -> StateSpace:
     poles = np.linalg.eigvals(whole.A)
     if poles.real.max() > -1e-9 * np.abs(poles).max():
         raise SuppleError(_UNDAMPED)
-    R, L = (_root(solve_continuous_lyapunov(a, -b @ b.T)) for a, b in ((whole.A, whole.B), (whole.A.T, whole.C.T)))
+    R, L = (_root(_gramian(a, b)) for a, b in ((whole.A, whole.B), (whole.A.T, whole.C.T)))
     U, sizes, Vt = svd(L.T @ R, full_matrices=False)
     kept = min(order, int(np.sum(sizes > 1e-14 * sizes[0])))
     half = 1.0 / np.sqrt(sizes[:kept])
@@ -71,6 +72,16 @@ def balanced(whole: StateSpace, order: int) -> StateSpace:
     lost = 2 * float(sizes[kept:].sum()) / float(sizes[0])
     names = tuple(f"balanced {k + 1}" for k in range(kept))
     return StateSpace(left.T @ whole.A @ right, left.T @ whole.B, whole.C @ right, whole.D, names, lost)
+
+
+def _gramian(A: Array, B: Array) -> Array:
+    """X of A X + X A^T + B B^T = 0; refused where modes have so little damping that rounding hides it."""
+    with warnings.catch_warnings(action="ignore", category=RuntimeWarning):  # of nearly undamped modes, judged here
+        X: Array = solve_continuous_lyapunov(A, -B @ B.T)
+    left = A @ X + X @ A.T + B @ B.T
+    if np.abs(left).max() > 1e-6 * np.abs(B @ B.T).max():
+        raise SuppleError(_UNDAMPED)
+    return X
 
 
 def balanced_in_band(whole: StateSpace, order: int, band: tuple[float, float]) -> StateSpace:

@@ -104,18 +104,52 @@ def save_frf(found: Frf, path: Path) -> None:
 
 
 def save_linear(model: LinearModel, path: Path) -> None:
-    """Write a linear model to a .mat, .npz, .json or .c file."""
+    """Write a linear model to a .mat, .nc, .csv (a row for every row of A, B, C and D), .npz, .json or .c file."""
     data = model.to_json()
     named = {k: np.array(x) for k, x in data.items() if k not in ("error_bound", "band", "notices")}
     writers: dict[str, Callable[[Path], Any]] = {
         ".mat": lambda file: named_mat(file, data),
+        ".nc": lambda file: write_netcdf(linear_dataset(model), file),
+        ".csv": lambda file: _linear_csv(model, file),
         ".npz": lambda file: np.savez(file, allow_pickle=False, **named),
         ".json": lambda file: file.write_text(json.dumps(data, indent=1), encoding="utf-8"),
         ".c": lambda file: file.write_text(linear_c(model), encoding="ascii"),
     }
     if path.suffix.lower() not in writers:
-        raise SuppleError(f"{path.name}: linear models are written to .mat, .npz, .json or .c files")
+        raise SuppleError(f"{path.name}: linear models are written to .mat, .nc, .csv, .npz, .json or .c files")
     written_whole(path, writers[path.suffix.lower()])
+
+
+def linear_dataset(model: LinearModel) -> xarray.Dataset:
+    """A, B, C and D over names of states, inputs and outputs."""
+    import xarray
+
+    states = {"state": list(model.states), "state_from": list(model.states)}
+    names = {**states, "input": list(model.inputs), "output": list(model.outputs)}
+    made = xarray.Dataset(
+        {
+            "A": (("state", "state_from"), model.A),
+            "B": (("state", "input"), model.B),
+            "C": (("output", "state_from"), model.C),
+            "D": (("output", "input"), model.D),
+            "input_unit": ("input", list(model.input_units)),
+            "output_unit": ("output", list(model.output_units)),
+        },
+        names,
+    )
+    return made.assign_attrs(robot=model.robot, actuators=str(model.to_json()["actuators"]))
+
+
+def _linear_csv(model: LinearModel, file: Path) -> None:
+    """One row for every row of a matrix: its name, what the row is, and numbers under the names of states and inputs."""
+    with file.open("w", newline="", encoding="utf-8") as stream:
+        writer = csv.writer(stream)
+        inputs = [f"{n} ({unit})" for n, unit in zip(model.inputs, model.input_units, strict=True)]
+        outputs = [f"{n} ({unit})" for n, unit in zip(model.outputs, model.output_units, strict=True)]
+        writer.writerow(["row", *model.states, *inputs])
+        for names, left, right in ((model.states, model.A, model.B), (outputs, model.C, model.D)):
+            for name, one, two in zip(names, left, right, strict=True):
+                writer.writerow([name, *(repr(float(x)) for x in (*one, *two))])
 
 
 def named_mat(file: Path, data: dict[str, Any]) -> None:

@@ -23,7 +23,8 @@ if TYPE_CHECKING:
               help="What inputs reach and outputs see most, or the lowest modes.")  # fmt: skip
 @click.option("--quantity", type=click.Choice(["displacement", "velocity", "acceleration"]), default="displacement",
               show_default=True, help="What outputs are.")  # fmt: skip
-@click.option("-o", "--output", type=click.Path(path_type=Path), metavar="FILE", help="Model: .mat, .npz, .json or .c.")
+@click.option("-o", "--output", type=click.Path(path_type=Path), metavar="FILE", 
+              help="Model: .mat, .nc, .csv, .npz, .json or .c.")  # fmt: skip
 @click.option("--plot", type=click.Path(path_type=Path), metavar="FILE", help="Bode plot (.png, .svg, .pdf).")
 @click.option("--band", metavar="FIRST:LAST",
               help="Hz that a balanced model is made for (default: all) and that are plotted (0:250).")  # fmt: skip
