@@ -29,7 +29,8 @@ ROBOTS = ("gough_stewart_plate", "gough_stewart_flexible")
 
 @cache
 def robot(name: str) -> Model:
-    return Machine.read(name).model()
+    """A robot of the gallery with its weight."""
+    return Machine.read(name, {"gravity": 9.81}).model()
 
 
 def test_shares_of_legs_joints_and_platform_are_those_of_the_elastic_energy() -> None:

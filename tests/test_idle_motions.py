@@ -84,7 +84,7 @@ def test_a_slider_without_a_motor_slides(slope: float, tmp_path: Path) -> None:
 
 def test_a_robot_that_falls_into_another_posture_says_so() -> None:
     """The Gough-Stewart robot whose platform bends is not stable where its paper has it: legs lean over under its weight."""
-    plate = Machine.read("gough_stewart_plate").model()
+    plate = Machine.read("gough_stewart_plate", {"gravity": 9.81}).model()
     start = posture(plate, {})
     with pytest.warns(FarFromPose, match=r"another posture, leg\d/q\d 0\.\d+ rad away"):
         found = equilibrium(plate, start)
@@ -98,9 +98,9 @@ def least_square(model: Model, rest: Equilibrium) -> float:
     return float(eigh(linear.K, linear.M, eigvals_only=True)[0])
 
 
-@pytest.mark.parametrize(("name", "gravity"), [("delta", None), ("five_bar_bob", None), ("gough_stewart_plate", 0.0)])
-def test_robots_that_stay_where_they_are_asked_to_be_say_nothing(name: str, gravity: float | None) -> None:
-    model = Machine.read(name, {} if gravity is None else {"gravity": gravity}).model()
+@pytest.mark.parametrize("name", ["delta", "five_bar_bob", "gough_stewart_plate"])
+def test_robots_that_stay_where_they_are_asked_to_be_say_nothing(name: str) -> None:
+    model = Machine.read(name).model()
     with warnings.catch_warnings():
         warnings.simplefilter("error", FarFromPose)
         equilibrium(model, posture(model, {}))

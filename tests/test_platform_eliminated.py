@@ -43,7 +43,8 @@ def robot(name: str) -> Model:
     if name == "shapes":
         rng = np.random.default_rng(2)
         return with_elastic_platform(Machine.read("gough_stewart").model(rigid=True).mechanism, modal_body(rng, 5), rng)
-    return Machine.read(name.removesuffix(" rigid")).model(rigid=name.endswith(" rigid"))
+    weight = {"gravity": 9.81} if name == "gough_stewart_plate" else {}
+    return Machine.read(name.removesuffix(" rigid"), weight).model(rigid=name.endswith(" rigid"))
 
 
 def call(f: Function, **given: Any) -> dict[str, np.ndarray]:

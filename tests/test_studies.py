@@ -180,6 +180,35 @@ def test_processes_that_die_lose_nothing(workspace: supple.Robot, monkeypatch: p
     assert values(study).tobytes() == values(workspace.map(grid, workers=1)).tobytes()
 
 
+CART = """
+name: cart
+space: planar
+gravity: [0, -9.81, 0]
+bodies: {cart: {rigid: {mass: 2}}, rod: {rigid: {mass: 1, centre: [0.3, 0, 0], inertia: {zz: 0.02}}}}
+links:
+  cart: {parent: base, joint: prismatic, axis: x, q: x, body: cart}
+  rod: {parent: cart, joint: revolute, q: s, body: rod}
+actuators: {x: {}}
+points: {tip: {link: rod, at: [0.6, 0, 0]}}
+home: {x: 0, s: HOME deg}
+"""
+
+
+@pytest.mark.parametrize(("home", "far"), [(85, "3.1"), (-89, None)])
+def test_a_map_says_once_where_robots_do_not_stay_in_their_poses(home: int, far: str | None, tmp_path: Path) -> None:
+    """A rod on a cart: put up it comes to rest hanging, from 85 to -90 (270) degrees; sqrt(m g l / I) Hz in any case."""
+    file = tmp_path / "cart.yaml"
+    file.write_text(CART.replace("HOME", str(home)), encoding="utf-8")
+    code, text = said(str(file), "--over", "x=0:1:5", "--of", "f1")
+    assert code == 0
+    assert text.count("out of the pose asked for") == (0 if far is None else 1)
+    if far is not None:
+        assert f"in 5 of 5 poses weight and loads push it out of the pose asked for, joints by up to {far} rad" in text
+    found = supple.Robot(file).map(over={"x": "0:1:5"})
+    assert len(found.notices) == (0 if far is None else 1)
+    np.testing.assert_allclose(values(found), np.sqrt(9.81 * 0.3 / (0.02 + 0.3**2)) / (2 * np.pi), rtol=1e-9)
+
+
 def test_the_command_line_says_what_it_found(tmp_path: Path) -> None:
     code, text = said("3rrr", "--over", "x=0:0.4:3", "--of", "f1,torque", "--json", "-o", str(tmp_path / "a.csv"))
     found = json.loads(text)

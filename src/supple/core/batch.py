@@ -131,7 +131,7 @@ class Batch:
         if self.stage < EQUILIBRIA:
             return found
         load = _taken(self.load, [row])[0].reshape(-1, 6)
-        rest = equilibrium(model, straight, w=load)
+        rest = equilibrium(model, straight, tell=False, w=load)
         found |= {"q": rest.q, "lam": rest.reactions, "tau": rest.tau}
         found["bent_places"] = model.call("points", q=rest.q)["position"]
         return found if self.stage < LINEAR else found | self._linear(model, rest, load)

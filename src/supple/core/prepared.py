@@ -117,7 +117,7 @@ class Prepared:
     def shift(self) -> Array:
         """(1, nq) how weight shifts q at home: where the search for equilibrium starts."""
         try:
-            made = (equilibrium(self.model, self.home).q - self.home)[None]
+            made = (equilibrium(self.model, self.home, tell=False).q - self.home)[None]
         except PoseError:
             made = np.zeros((1, self.structure.nq))
         for q, _ in self.structure.balls:

@@ -20,7 +20,7 @@ _MOST = 200  # iterations
 _PATIENCE = 8  # steps along a motion that nothing resists, all others in balance, until it is given up
 _PULL = 1e-7  # of the largest force: what pulls less at an idle motion is rounding
 _REACH = 0.3  # m or rad, of one step
-_AWAY = 0.05  # m or rad: a robot that falls farther than this is not where it was asked to be
+AWAY = 0.05  # m or rad: a robot that falls farther than this is not where it was asked to be
 _LOW = 1e7  # times rounding of the largest square: motions whose own square is looked at once more
 
 
@@ -66,16 +66,17 @@ class Linear:
 @one_thread
 def equilibrium(
     model: Model, q: Array, tolerance: float = 1e-10, standing: Sequence[int] = (), servos: Servos | None = None,
-    **loads: Any,
+    tell: bool = True, **loads: Any,
 ) -> Equilibrium:  # fmt: skip
     """The posture near q, actuators held, in which elastic forces balance weight and loads (Newton, exact stiffness).
 
     standing: further coordinates that stay as they are, to be let go from there; servos: actuators that give way (tau is of
     those that do not). Motions that nothing resists (a rod that
     spins between two balls) stay too; whether something pulls at one of them is judged once all others are in balance, by
-    the size of the loads. A robot that falls from an unstable pose to another posture is told (`FarFromPose`)."""
+    the size of the loads. A robot that falls from an unstable pose to another posture is told (`FarFromPose`), if
+    `tell`."""
     found, fell = _balanced(model, q, tolerance, standing, servos, **loads)
-    if fell:
+    if fell and tell:
         _tell_where(model, values(model, q), values(model, found.q))
     return found
 
@@ -85,7 +86,7 @@ def _tell_where(model: Model, asked: Array, found: Array) -> None:
     moved = np.abs(found - asked)
     moved[[i for i, c in enumerate(model.mechanism.coordinates) if c.kind == "elastic"]] = 0.0
     most = int(moved.argmax())
-    if moved[most] > _AWAY:
+    if moved[most] > AWAY:
         c = model.mechanism.coordinates[most]
         said = (
             f"{model.mechanism.name}: weight and loads push it out of the pose asked for, which is not stable; it comes to "

@@ -17,7 +17,7 @@ Printed = dict[str, Any]
 
 
 def sections(printed: Printed) -> list[Section]:
-    machine = Machine.read("gough_stewart_plate")
+    machine = Machine.read("gough_stewart_plate", {"gravity": 9.81})
     model = machine.model()
     path = machine.motion("poses").path
     assert path is not None

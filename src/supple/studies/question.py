@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from supple.core.compiled import ANSWERED, NOT_REACHED
+from supple.core.compiled import ANSWERED, EQUILIBRIA, NOT_REACHED
 from supple.core.core import Answers, Core
 from supple.core.quantities import Quantity, evaluated, quantity
 from supple.machine import Machine
@@ -44,12 +44,14 @@ class Cases:
 
 @dataclass(frozen=True)
 class Part:
-    """Answers to some cases: their status, the quantities (n, asked), how far they are from a singularity, and reasons."""
+    """Answers to some cases: their status, the quantities (n, asked), how far they are from a singularity, reasons, and how
+    far from the pose they come to rest (m or rad)."""
 
     status: Array
     values: Array
     regular: Array
     problems: Mapping[int, str] = field(default_factory=dict)
+    away: Array = field(default_factory=lambda: np.zeros(0))
     squares: Array = field(default_factory=lambda: np.zeros((0, 0)))  # of modes that are followed, with shapes and momenta
     shapes: Array = field(default_factory=lambda: np.zeros((0, 0, 0)))
     momenta: Array = field(default_factory=lambda: np.zeros((0, 0, 0)))
@@ -136,7 +138,8 @@ class Question:
         for row, words in self._beyond(answers).items():
             status[row], problems[row] = NOT_REACHED, words
             values[row], regular[row] = np.nan, np.nan
-        return Part(status, values, regular, problems, *(self._tracks(answers, status) if self.follow else ()))
+        away, tracks = self._away(answers, status), self._tracks(answers, status) if self.follow else ()
+        return Part(status, values, regular, problems, away, *tracks)
 
     def _tracks(self, answers: Answers, status: Array) -> tuple[Array, Array, Array]:
         """Squares (n, modes), shapes and momenta (n, independent motions, modes) of the modes that are looked at."""
@@ -145,6 +148,15 @@ class Question:
         for table in made:
             table[status != ANSWERED] = np.nan
         return made
+
+    def _away(self, answers: Answers, status: Array) -> Array:
+        """How far weight and loads push the joints from where the pose has them at most: m or rad, 0 where not asked."""
+        frames = self.core.model.mechanism.frames
+        joints = [f.q.start for f in frames if f.motion in ("revolute", "prismatic")]
+        if not joints or max((q.stage for q in self.quantities), default=0) < EQUILIBRIA:
+            return np.zeros(len(status))
+        moved = np.abs(answers["q"][:, joints] - answers["posture"][:, joints]).max(axis=1)
+        return np.where(status == ANSWERED, moved, 0.0)
 
     def squares(self, poses: Array, p: Array | None, modes: int) -> Array:
         """(n, modes) squares of angular frequencies of further cases."""

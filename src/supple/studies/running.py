@@ -18,6 +18,8 @@ from typing import Any
 import numpy as np
 
 from supple.errors import BackendError, SuppleError
+from supple.model.algebra import Array
+from supple.model.equilibrium import AWAY
 from supple.results.study import Column, Study
 from supple.storage.studies import Parts, save_study
 from supple.studies.question import Cases, Part, Question, part_elsewhere
@@ -75,13 +77,25 @@ def study(
     quantities = {q.name: Column(q.unit, values[:, k], q.about, q.low_is_bad) for k, q in enumerate(question.quantities)}
     regular = np.concatenate([part.regular for part in found])
     answered = np.concatenate([part.answered for part in found])
-    made = Study(question.robot.name, kind, shape, axes, chosen, quantities, answered, problems, regular)
+    notices = _away(question.robot.name, np.concatenate([part.away for part in found]), len(cases))
+    made = Study(question.robot.name, kind, shape, axes, chosen, quantities, answered, problems, regular, notices=notices)
     if question.follow:
         made = with_followed_modes(made, question, cases, found)
     if keeper is not None and workers.output is not None:
         save_study(made, workers.output)
         keeper.remove()
     return made
+
+
+def _away(robot: str, away: Array, count: int) -> tuple[str, ...]:
+    """What is to be said of poses out of which weight or loads push the robot, a line for all of them."""
+    far = int((away > AWAY).sum())
+    if not far:
+        return ()
+    return (
+        f"{robot}: in {far} of {count} poses weight and loads push it out of the pose asked for, joints by up to "
+        f"{away.max():.2g} rad or m; answers are for the postures in which it comes to rest",
+    )
 
 
 class _Run:
