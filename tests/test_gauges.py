@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 
@@ -73,3 +75,47 @@ def test_coordinates_that_home_names_stand_as_at_home() -> None:
     assert [pose[k] for k in "xyz"] == pytest.approx([0.1, 0.0, -0.6], abs=1e-9)
     mapped = robot.map({"x": [0.1]}, "f1").quantities["f1"].values[0]
     assert mapped == pytest.approx(robot.modes({"x": 0.1}, count=1).frequencies_hz[0], rel=1e-9)
+
+
+PINNED = """
+space: planar
+gravity: [0, 0, 0]
+bodies: {one: {rigid: {mass: 2}}, two: {rigid: {mass: 3}}}
+links:
+  one: {parent: base, body: one, stiffness: {x: 4000, y: 5000}, damping: {x: 6}}
+  two: {parent: base, body: two, stiffness: {x: 7000, y: 9000}, damping: {x: 1}}
+closures: {pin: {joint: revolute, from: {link: one}, to: {link: two}}}
+points: {a: {link: one}, b: {link: two}}
+"""
+
+
+def test_the_force_of_a_pin_between_two_masses_by_hand(tmp_path: Path) -> None:
+    """They move as one: X = F / (k - m w^2 + i d w); the pin leads the second as Newton says."""
+    (tmp_path / "pinned.yaml").write_text(PINNED)
+    robot = supple.Robot(tmp_path / "pinned.yaml")
+    found = robot.frf("a.fx,b.fx", "joint(pin).fx,a.x", band=(0.0, 20.0), points=5, quantity="displacement")
+    w = 2j * np.pi * found.frequencies_hz
+    X = 1 / (11000 + 7 * w + 5 * w**2)
+    led = (7000 + w + 3 * w**2) * X
+    names = list(found.outputs)
+    own = found.values[:, names.index("joint(pin).fx")]
+    assert own[:, 0] == pytest.approx(led, rel=1e-10) and own[:, 1] == pytest.approx(led - 1, rel=1e-10)
+    assert found.values[:, names.index("a.x"), 0] == pytest.approx(X, rel=1e-10)
+    model = robot.linear("a.fx,b.fx", "joint(pin).fx,a.x")
+    assert model.response(found.frequencies_hz) == pytest.approx(found.values, rel=1e-9)
+    with pytest.raises(SuppleError, match="have no rates"):
+        robot.linear("a.fx", "joint(pin)", quantity="velocity")
+    for name, words in (("joint(nail)", "it has: pin"), ("joint(pin).mz", "that joint holds fx, fy")):
+        with pytest.raises(SuppleError, match=words):
+            robot.frf("a.fx", name)
+
+
+def test_forces_of_loops_at_rest_are_those_of_the_bent_robot() -> None:
+    """Reactions of equilibria under small loads, by differences."""
+    robot = supple.Robot("five_bar_elastic")
+    found = robot.frf("tool.fx", "joint(tool)", band=(0.0, 1.0), points=2, quantity="displacement")
+    h = 1e-2
+    one, two = (robot.stiffness("tool", loads={"tool": [sign * h, 0, 0]}).reactions["tool"] for sign in (1, -1))
+    slope = (one - two) / (2 * h)
+    wanted = [slope[("fx", "fy", "fz", "mx", "my", "mz").index(name[-2:])] for name in found.outputs]
+    assert found.values[0, :, 0].real == pytest.approx(wanted, rel=1e-5)

@@ -50,6 +50,8 @@ def linear(
     if controller is None:
         whole = first_order(made, QUANTITIES[quantity])
     else:
+        if made.reacting is not None:
+            raise SuppleError("forces of joints are not told under a controller; simulate tells them")
         if free is not None:
             raise SuppleError("actuators are free, held or under a controller: choose one")
         if reduction == "modal":

@@ -5,6 +5,8 @@
               strain(LINK), strain(LINK).x .y .z (a beam's strain at its root: along it, and of the outermost fibres that
               bending in its x-y and x-z planes stretches); force(LINK), force(LINK).n .t .my .mz (what is in that section);
               LINK@0.2 m in place of LINK: so far from the root
+              joint(NAME), joint(NAME).fx ... .mz (what a joint that closes a loop puts on its second body, in axes of the
+              first)
 
 body(POINT) in place of POINT means the point's own axes. A name alone stands for all that belongs to it; of planar robots
 that is what lies in their plane.
@@ -27,6 +29,7 @@ from supple.robot.written import si
 
 _OWN = re.compile(r"^body\((.+?)\)((?:\.\w+)?)$")
 _GAUGE = re.compile(r"^(strain|force)\((.+?)\)(?:\.(\w+))?$")
+_JOINT = re.compile(r"^joint\((.+?)\)(?:\.(\w+))?$")
 PUSHED = ("fx", "fy", "fz", "mx", "my", "mz")
 MOVED = ("x", "y", "z", "rx", "ry", "rz")
 
@@ -38,6 +41,7 @@ class Ports:
     names: tuple[str, ...]
     units: tuple[str, ...]
     rows: Array
+    reactions: tuple[int, ...] = ()  # of outputs: the reaction of the loops that they are, -1: they are their row
 
 
 def inputs_of(model: Model, q: Array, asked: Sequence[str]) -> Ports:
@@ -45,9 +49,43 @@ def inputs_of(model: Model, q: Array, asked: Sequence[str]) -> Ports:
     return _ports(model, q, asked, "tau", PUSHED, {"m": "N", "rad": "N m"}, "input")
 
 
-def outputs_of(model: Model, q: Array, asked: Sequence[str]) -> Ports:
-    """What is watched: actuated joints and points (m, rad)."""
-    return _ports(model, q, asked, "q", MOVED, {"m": "m", "rad": "rad"}, "output")
+def outputs_of(model: Model, q: Array, asked: Sequence[str], *, reactions: bool = False) -> Ports:
+    """What is watched: actuated joints and points (m, rad), gauges, and where they are asked for reactions of loops."""
+    joints = {name: gauge[1] for name in asked if (gauge := _JOINT.match(name))}
+    if joints and not reactions:
+        raise SuppleError(f"{next(iter(joints))}: forces of joints are watched by linear and frf alone")
+    own = {key: found for name in joints for key, found in _reactions(model, name).items()}
+    made = [name for name in asked if name not in joints]
+    if not own:
+        return _ports(model, q, made, "q", MOVED, {"m": "m", "rad": "rad"}, "output")
+    rest = (
+        _ports(model, q, made, "q", MOVED, {"m": "m", "rad": "rad"}, "output")
+        if made
+        else Ports((), (), np.zeros((0, model.nv)))
+    )
+    return Ports(
+        (*rest.names, *own), (*rest.units, *(unit for unit, _ in own.values())),
+        np.vstack([rest.rows, np.zeros((len(own), model.nv))]), (*[-1] * len(rest.names), *(k for _, k in own.values())),
+    )  # fmt: skip
+
+
+def _reactions(model: Model, name: str) -> dict[str, tuple[str, int]]:
+    """Units and places among the reactions of the loops, of what joint(NAME) or joint(NAME).fx names."""
+    found = _JOINT.match(name)
+    assert found is not None
+    at, known = 0, {}
+    for closure in model.mechanism.closures:
+        if closure.name == found[1]:
+            parts = {PUSHED[k]: at + i for i, k in enumerate(closure.forbidden)}
+            if found[2] and found[2] not in parts:
+                raise SuppleError(f"output {name!r}: that joint holds {', '.join(parts)}")
+            chosen = [found[2]] if found[2] else list(parts)
+            return {f"joint({closure.name}).{p}": ("N" if p[0] == "f" else "N m", parts[p]) for p in chosen}
+        known[closure.name] = 0
+        at += len(closure.forbidden)
+    raise SuppleError(
+        f"{model.mechanism.name} has no joint {found[1]!r} that closes a loop; it has: {', '.join(known) or 'none'}"
+    )
 
 
 def point_rows(model: Model, q: Array, point: str) -> Array:

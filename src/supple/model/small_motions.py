@@ -1,24 +1,43 @@
 """`SmallMotions`: a robot about an equilibrium between what pushes it and what is watched, in coordinates of unit mass.
 
-eta'' + D eta' + (K + i H) eta = B u,   displacements y = C eta
+eta'' + D eta' + (K + i H) eta = B u,  y = C eta, of reactions y = (C + i lossy) eta + rates eta' + inertial eta'' + direct u
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy.linalg import eigh
 
 from supple.errors import PoseError, SuppleError
-from supple.model.algebra import Array, one_thread
-from supple.model.equilibrium import Equilibrium, equilibrium, linearise
+from supple.model.algebra import Array, null_space, one_thread
+from supple.model.equilibrium import Equilibrium, Linear, equilibrium, linearise
 from supple.model.model import Model
 from supple.model.ports import Ports, inputs_of, outputs_of
 
 _CHUNK = 2_000_000  # complex numbers of the systems that are solved at once
 _IDLE = 1e-13  # of the largest squared frequency: what resists less resists not at all
 QUANTITIES = {"displacement": 0, "velocity": 1, "acceleration": 2}
+
+
+@dataclass(frozen=True)
+class Reacting:
+    """What reactions of loops follow besides amplitudes: losses, rates and accelerations (outputs, modes), and inputs
+    (outputs, inputs) at once."""
+
+    lossy: Array
+    rates: Array
+    inertial: Array
+    direct: Array
+
+    def only(self, kept: slice) -> Reacting:
+        return Reacting(self.lossy[:, kept], self.rates[:, kept], self.inertial[:, kept], self.direct)
+
+    def seen(self, C: Array, eta: Array, w: Array) -> Array:
+        """Outputs of harmonic amplitudes eta (frequencies, modes, inputs)."""
+        made: Array = (C + 1j * self.lossy + 1j * w * self.rates - w**2 * self.inertial) @ eta + self.direct
+        return made
 
 
 @dataclass(frozen=True)
@@ -34,6 +53,14 @@ class SmallMotions:
     inputs: Ports
     outputs: Ports
     q: Array
+    reacting: Reacting | None = None  # if outputs are reactions of loops
+
+    def only(self, kept: slice) -> SmallMotions:
+        """The same with some of the modes alone."""
+        return replace(
+            self, squares=self.squares[kept], K=self.K[kept, kept], D=self.D[kept, kept], H=self.H[kept, kept],
+            B=self.B[kept], C=self.C[:, kept], reacting=None if self.reacting is None else self.reacting.only(kept),
+        )  # fmt: skip
 
     @property
     def loose(self) -> bool:
@@ -60,7 +87,9 @@ class SmallMotions:
             chosen = moving[begin : begin + size]
             w = omega[chosen, None, None]
             system = self.K + 1j * self.H + 1j * w * self.D - w**2 * np.eye(n)
-            made[chosen] = (1j * w) ** order * (self.C @ np.linalg.solve(system, self.B[None]))
+            eta = np.linalg.solve(system, self.B[None])
+            seen = self.C @ eta if self.reacting is None else self.reacting.seen(self.C, eta, w)
+            made[chosen] = (1j * w) ** order * seen
         return made
 
 
@@ -72,7 +101,7 @@ def small_motions(
         raise SuppleError("forces of actuators move nothing while the actuators are held; set them free")
     rest = equilibrium(model, straight, w=w)
     return motions_between(
-        model, rest, inputs_of(model, rest.q, pushed), outputs_of(model, rest.q, watched), free=free, w=w
+        model, rest, inputs_of(model, rest.q, pushed), outputs_of(model, rest.q, watched, reactions=True), free=free, w=w
     )  # fmt: skip
 
 
@@ -89,4 +118,22 @@ def motions_between(
         raise PoseError(model.massless(linear.M, linear.Z)) from error
     T = linear.Z @ V
     K, D, H = (V.T @ part @ V for part in (linear.K, linear.D, linear.H))
-    return SmallMotions(squares, K, D, H, T.T @ inputs.rows.T, outputs.rows @ T, inputs, outputs, rest.q)
+    made = SmallMotions(squares, K, D, H, T.T @ inputs.rows.T, outputs.rows @ T, inputs, outputs, rest.q)
+    return made if not outputs.reactions else _reacting(model, made, linear, T, free)
+
+
+def _reacting(model: Model, made: SmallMotions, linear: Linear, T: Array, free: bool) -> SmallMotions:
+    """With outputs that are reactions: A^T mu = M a + D v + (K + i H) x - B u over all coordinates, A being the loops and
+    what holds actuators."""
+    q, rows = made.q, np.array(made.outputs.reactions)
+    J = model.jacobian(q)
+    held = [] if free else [i for i in model.active if i not in model.servos]
+    A = np.vstack([J, model.held(held)])
+    if null_space(A)[1] < len(A):
+        raise SuppleError(
+            f"{model.mechanism.name}: its loops hold each other and nothing in them bends, so that forces of joints are not "
+            "unique; give joints a stiffness, or bodies that bend"
+        )
+    P = np.where(rows[:, None] >= 0, np.linalg.pinv(A.T)[np.maximum(rows, 0)], 0.0)
+    own = Reacting(P @ model.loss_stiffness(q) @ T, P @ model.damping(q) @ T, P @ linear.M_tree @ T, -P @ made.inputs.rows.T)
+    return replace(made, C=made.C + P @ linear.K_tree @ T, reacting=own)

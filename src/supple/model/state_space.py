@@ -38,6 +38,12 @@ def first_order(made: SmallMotions, order: int = 0) -> StateSpace:
     B = np.vstack([np.zeros_like(made.B), made.B])
     C = np.hstack([made.C, np.zeros_like(made.C)])
     D = np.zeros((len(made.C), made.B.shape[1]))
+    if made.reacting is not None:
+        if order:
+            raise SuppleError("forces of joints follow loads at once, and have no rates; choose quantity displacement")
+        omega = np.sqrt(np.maximum(np.abs(made.squares), 1e-300))
+        own, speeds = made.reacting, np.hstack([np.zeros_like(made.C), made.reacting.rates + made.reacting.lossy / omega])
+        C, D = C + speeds + own.inertial @ A[n:], own.inertial @ made.B + own.direct
     for _ in range(order):
         C, D = C @ A, C @ B
     names = [f"mode {k + 1}" for k in range(n)]
@@ -48,11 +54,7 @@ def truncated(made: SmallMotions, order: int, states: int) -> StateSpace:
     """The lowest modes alone, with what the others give way statically added to displacements."""
     kept = max(1, states // 2)
     own, rest = slice(0, kept), slice(kept, None)
-    part = replace(
-        made, squares=made.squares[own], K=made.K[own, own], D=made.D[own, own], H=made.H[own, own], B=made.B[own],
-        C=made.C[:, own],
-    )  # fmt: skip
-    found = first_order(part, order)
+    found = first_order(made.only(own), order)
     if order:
         return found
     still = made.C[:, rest] @ np.linalg.solve(made.K[rest, rest], made.B[rest])
