@@ -13,7 +13,7 @@ from supple.backends.stepping.settings import Settings
 from supple.errors import RobotFileError, SuppleError
 from supple.machine import Machine
 from supple.motion.profiles import trapezoidal
-from supple.motion.shapers import LAWS, ei, impulses, si, zv, zvd, zvdd
+from supple.motion.shapers import LAWS, Band, average, ei, impulses, si, smooth, zv, zvd, zvdd
 from supple.motion.shaping import Phase, shaped
 from supple.motion.trajectory import Trajectory
 from supple.simulation.integrate import integrate
@@ -53,6 +53,12 @@ def test_what_a_law_promises(law: str, damping: float) -> None:
         assert far / near == pytest.approx(2 ** orders[law], rel=0.1)
     elif law == "ei":
         assert left[1] == pytest.approx(0.05, abs=1e-9) and max(left) < 0.05 + 1e-8
+    elif law == "average":
+        d = damping / np.sqrt(1 - damping**2)  # the mean of exp((i - d) 2 pi t) over a period
+        assert left[1] == pytest.approx((1 - np.exp(-2 * np.pi * d)) / (2 * np.pi * np.hypot(1, d)), abs=1e-12)
+    elif law == "smooth":  # one period for one vibration leaves less than zv nearby
+        near = impulses(law, damping, 0.05, None)
+        assert near.length == 1.0 and near.vibration(np.linspace(0.98, 1.02, 11), damping).max() < 0.02
     else:
         assert made.vibration(np.linspace(0.8, 1.2, 101), damping).max() < 0.0505
 
@@ -65,6 +71,24 @@ def test_impulses_of_the_literature() -> None:
     )
     assert ei(0.0, 0.05).amplitudes == pytest.approx([1.05 / 4, 0.95 / 2, 1.05 / 4], abs=1e-10)
     assert si(0.0, 0.05, 0.2).length < zvdd().length
+
+
+def test_one_smooth_sequence_for_two_vibrations() -> None:
+    """What is left of each by the definition, a sum of damped sines, is what its formula says."""
+    made = smooth([Band(0.98, 1.02, 0.015), Band(1.72, 1.80, 0.04)], 1.0)
+    path = shaped(trapezoidal(1.0, acceleration_time=0.2), made, Phase.constant(7.0))
+    assert path.end == pytest.approx(1 + 1 / 7) and not path.breaks.size  # accelerations do not jump
+    for ratio, damping, most in ((1.0, 0.015, 0.01), (1.76, 0.04, 0.2)):
+        assert made.vibration(ratio, damping)[0] < most
+    t = np.linspace(-0.2, 1.4, 3001)
+    u = np.linspace(0.0, made.rounded / 7, 4001)
+    unrounded = trapezoidal(1.0, acceleration_time=0.2)
+    k = 1500
+    pairs = zip(made.amplitudes, made.times, strict=True)
+    by_hand = sum(a * np.trapezoid(unrounded(t[k] - x / 7 - u)[0][:, 0], u) / u[-1] for a, x in pairs)
+    assert path(t[k])[0][0] == pytest.approx(by_hand, abs=1e-7)
+    with pytest.raises(SuppleError, match="give it more length"):
+        smooth([Band(0.98, 1.02, 0.0)], 0.2)
 
 
 def left_by(path: Trajectory, phase: Phase) -> float:
@@ -88,6 +112,7 @@ def test_a_frequency_that_changes_is_followed() -> None:
     unshaped = left_by(path, phase)
     assert left_by(shaped(path, zvd(), Phase.constant(7.0)), phase) > unshaped / 20
     assert left_by(shaped(path, zvd(), phase), phase) < unshaped / 100
+    assert left_by(shaped(path, average(), phase), phase) < unshaped / 50
 
 
 def test_shaping_keeps_the_path_and_its_limits() -> None:
@@ -118,8 +143,9 @@ def run(shaper: str) -> tuple[float, float]:
 def test_a_beam_on_a_slider_comes_to_rest() -> None:
     unshaped, duration = run("")
     zero, longer = run(", shaper: {zvd: {modes: [1, 2]}}")
+    together, _ = run(", shaper: {smooth: {modes: [1, 2]}}")
     wrong, _ = run(", shaper: {ei: {frequencies: [20.5 Hz]}}")
-    assert unshaped > 1e-4 and zero < unshaped / 100 and wrong < unshaped / 5
+    assert unshaped > 1e-4 and zero < unshaped / 100 and together < unshaped / 50 and wrong < unshaped / 5
     assert duration == pytest.approx(0.8) and 0.8 < longer < 0.88
 
 

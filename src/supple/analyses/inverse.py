@@ -21,8 +21,6 @@ from supple.simulation.simulator import simulator
 from supple.storage import columns, save
 from supple.storage.measured import beside
 
-DOUBT = 0.05  # of the error before: more than that left is no inverse
-
 
 def inverse(
     robot: Machine,
@@ -86,16 +84,4 @@ def _led(
     found = inverted(robot, motion, of, method=method, every=every, lead=lead, structural=structural)
     if method == "rigid":
         return found.motion
-    if method == "quasi-static":
-        said = (
-            f"the actuators make up for up to {found.first_error:.2g} m or rad by which {of} bends aside without vibrating"
-        )
-        return replace(found.motion, notices=(*found.motion.notices, said))
-    said = (
-        f"{of} follows its path within {found.error:.2g} m or rad ({found.first_error:.2g} with the rigid robot's actuators)"
-    )
-    if found.lead > 0:
-        said += f", {found.lead:g} s later: the actuators move before it"
-    if found.error > DOUBT * found.first_error:
-        said += "; corrections did not converge: give more samples (every) or a smoother path"
-    return replace(found.motion, notices=(*found.motion.notices, said))
+    return replace(found.motion, notices=(*found.motion.notices, found.sentence(of)))

@@ -20,6 +20,7 @@ from supple.motion.table import rows_of
 from supple.motion.written_shapers import shaped_by
 from supple.results import Simulation
 from supple.robot.written import Written, seconds
+from supple.simulation.elastic_control import foreseen
 from supple.simulation.integrate import integrate
 from supple.simulation.signals import checked_keep, demanded
 from supple.simulation.simulator import Simulator, simulator
@@ -69,13 +70,10 @@ def simulate(
         method, tol or 0.0, seconds(step, "step") or 0.0, rho=rho, every=seconds(every, "every") or 0.0, cutoff=cutoff
     )
     end = seconds(duration, "duration")
-    read = motion if isinstance(motion, Motion) else robot.motion(motion, end, filter)
-    if filter is not None and isinstance(motion, Motion):
-        raise SuppleError("filter: a Motion is filtered when it is read; give its file")
-    if controller is not None:
-        read = controlled(read, controller)
-    if shaper is not None:
-        read = shaped_by(read, shaper)
+    read = _read(robot, motion, end, filter, controller, shaper)
+    if not rigid:
+        read = foreseen(robot, read if end is None else replace(read, duration=end), chosen.every, structural)
+        end = end if read.wanted is None else None
     made = simulator(
         robot, read, formulation=formulation, rigid=rigid, duration=end, start=start,
         vary={name: listed_values(name, x) for name, x in (vary or {}).items()}, loops=loops, structural=structural,
@@ -88,6 +86,20 @@ def simulate(
     else:
         result = integrate(made, chosen, threads=threads, progress=progress, accept=accept, keep=wanted)
     return result if against is None else beside(result, read_measured(Path(against), columns(result)))
+
+
+def _read(
+    robot: Machine, motion: str | Path | Motion | None, end: float | None, filter: float | None,
+    controller: str | SampledLaw | None,
+    shaper: str | None,
+) -> Motion:  # fmt: skip
+    """The motion with the controller and the shaper asked for."""
+    read = motion if isinstance(motion, Motion) else robot.motion(motion, end, filter)
+    if filter is not None and isinstance(motion, Motion):
+        raise SuppleError("filter: a Motion is filtered when it is read; give its file")
+    if controller is not None:
+        read = controlled(read, controller)
+    return read if shaper is None else shaped_by(read, shaper)
 
 
 def _kept(

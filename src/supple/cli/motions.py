@@ -28,8 +28,8 @@ every_option = click.option(
     "--every", callback=checked_seconds, default="1 ms", show_default=True, metavar="TIME", help="Between samples."
 )
 shaper_option = click.option(
-    "--shaper", metavar="LAW:KEYS", help="zv, zvd, zvdd, ei or si, as in zvd:modes=1+2 or 'ei:frequencies=14 Hz', instead "
-    "of the motion's own: the path leaves these vibrations at rest.",
+    "--shaper", metavar="LAW:KEYS", help="zv, zvd, zvdd, ei, si, average or smooth, as in zvd:modes=1+2 or "
+    "'ei:frequencies=14 Hz', instead of the motion's own: the path leaves these vibrations at rest.",
 )  # fmt: skip
 output_option = click.option(
     "-o", "--output", type=click.Path(path_type=Path), metavar="FILE", help="Results: .nc (netCDF), .csv or .mat."

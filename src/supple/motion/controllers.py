@@ -10,8 +10,10 @@ from supple.errors import SuppleError
 from supple.motion.description import Controller, Motion
 from supple.motion.laws import SampledLaw, read_law
 from supple.robot.quantity import QuantityError, evaluate, parse
+from supple.robot.written import seconds
 
 LAWS = ("pd", "pid", "computed_torque")
+_WORDS = ("model", "of", "lead")
 _GAINS = ("kp", "kd", "ki", "limit")
 
 
@@ -22,7 +24,7 @@ def controlled(motion: Motion, text: str | SampledLaw) -> Motion:
     Forces that a result brings along with its path are fed forward."""
     if isinstance(text, SampledLaw) or text.endswith(".json"):
         return under_law(motion, text if isinstance(text, SampledLaw) else read_law(Path(text)))
-    law, numbers = gains_of(text)
+    law, numbers, words = _law_of(text)
     if motion.path is None:
         raise SuppleError(f"controller: {motion.name!r} has no path for a controller to follow")
     path = motion.path.names if motion.space == "joints" else ()
@@ -31,9 +33,10 @@ def controlled(motion: Motion, text: str | SampledLaw) -> Motion:
     def each(key: str, usual: float = 0.0) -> dict[str, float]:
         return dict.fromkeys(actuators, numbers.get(key, usual))
 
+    lead = seconds(words.get("lead"), "controller lead")
     made: Controller = Controller(
         law, each("kp"), each("kd"), each("ki"), each("limit", float("inf")), numbers.get("sample", 0.0),  # type: ignore[arg-type]
-        numbers.get("delay", 0.0),
+        numbers.get("delay", 0.0), None, words.get("model", "rigid"), words.get("of"), lead,
     )  # fmt: skip
     drives: Any = {n: "controlled" if n in actuators else "torque" for n in motion.drives}
     return replace(motion, controller=made, drives=drives)
@@ -54,12 +57,29 @@ def under_law(motion: Motion, law: SampledLaw) -> Motion:
 
 def gains_of(text: str) -> tuple[str, dict[str, float]]:
     """The law of a controller written as LAW:key=value,... and its numbers in SI."""
+    law, numbers, words = _law_of(text)
+    if words.get("model") == "flexible":
+        raise SuppleError(f"controller {text}: a flexible computed_torque foresees a motion; only simulate knows one")
+    return law, numbers
+
+
+def _law_of(text: str) -> tuple[str, dict[str, float], dict[str, str]]:
+    """Law, numbers in SI, and the words model, of and lead."""
     law, _, rest = text.partition(":")
     if law not in LAWS:
         raise SuppleError(
             f"controller {text}: there is no law {law!r}; choose pd, pid, computed_torque or a controller file (.json)"
         )
-    return law, _gains(text, rest)
+    items = [x.strip() for x in rest.split(",") if x.strip()]
+    words = {key: value for key, equals, value in (x.partition("=") for x in items) if equals and key in _WORDS}
+    if words and law != "computed_torque":
+        raise SuppleError(f"controller {text}: only computed_torque has a model, and leads a point or the platform")
+    if words.get("model", "rigid") not in ("rigid", "flexible"):
+        raise SuppleError(f"controller {text}: model={words['model']}: must be rigid or flexible")
+    if len(words) > ("model" in words) and words.get("model") != "flexible":
+        raise SuppleError(f"controller {text}: of= and lead= need model=flexible, which leads a point along its path")
+    rest = ",".join(x for x in items if x.partition("=")[0] not in words)
+    return law, _gains(text, rest), words
 
 
 def _gains(text: str, rest: str) -> dict[str, float]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal
 
 from supple.motion.laws import SampledLaw
@@ -25,6 +25,9 @@ class Controller:
     sample: float
     delay: float
     own: SampledLaw | None = None  # of the law state_space
+    model: str = "rigid"  # of computed_torque: whose inverse dynamics; "flexible": forces and path are found before the run
+    of: str | None = None  # what a flexible computed_torque leads along its path: a point, or platform
+    lead: float | None = None  # s in which its actuators may move before and after; None: some periods
 
 
 @dataclass(frozen=True)
@@ -37,7 +40,8 @@ class Shaper:
     frequencies: tuple[float, ...] = ()
     damping: tuple[float, ...] = ()
     tolerance: float = 0.05  # vibration that ei and si may leave
-    width: float = 0.2  # of the frequencies, relative, that si serves
+    width: float | None = None  # of the frequencies, relative, that si and smooth serve; None: as usual for the law
+    length: float = 1.0  # of smooth, in periods of the slowest vibration
     along: bool = True  # frequencies are those of every pose on the way, not those of the start
 
 
@@ -60,6 +64,8 @@ class Motion:
     duration: float
     notices: tuple[str, ...] = ()  # what was done to a measured table, or should be
     shaper: Shaper | None = None
+    limits: Mapping[str, Mapping[str, float]] = field(default_factory=dict)  # speed, acceleration, force: actuator: most
+    wanted: Trajectory | None = None  # actuators of the rigid robot whose points go where points shall go; None: path
 
     def driven(self, *drives: DriveMode) -> list[str]:
         """Actuators that are driven in one of these ways."""

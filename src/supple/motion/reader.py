@@ -20,6 +20,7 @@ from supple.motion.laws import read_law
 from supple.motion.paths import interpolated, linear
 from supple.motion.table import Table, read_table
 from supple.motion.trajectory import Trajectory
+from supple.motion.written_limits import read_limits
 from supple.motion.written_paths import Paths
 from supple.motion.written_signals import signal
 from supple.robot import motions as spec
@@ -229,6 +230,7 @@ class _Reader:
             duration=duration * repeat,
             notices=tuple(self.notices),
             shaper=self.shaper(),
+            limits=read_limits(self.written.limits, self.setting, self.actuators, (*self.path, "limits")),
         )
 
     def shaper(self) -> Shaper | None:
@@ -243,10 +245,11 @@ class _Reader:
             return tuple(self.setting.number(x, dimension, (*path, key, k)) for k, x in enumerate(listed))
 
         frequencies = numbers("frequencies", "frequency")
-        tolerance, width = (self.setting.number(getattr(own, k), "number", (*path, k)) for k in ("tolerance", "width"))
+        tolerance, length = (self.setting.number(getattr(own, k), "number", (*path, k)) for k in ("tolerance", "length"))
+        width = None if own.width is None else self.setting.number(own.width, "number", (*path, "width"))
         return Shaper(
             law, () if frequencies else tuple(own.modes or (1,)), frequencies,
-            numbers("damping", "number") or (0.0,) * len(frequencies), tolerance, width, own.poses == "along",
+            numbers("damping", "number") or (0.0,) * len(frequencies), tolerance, width, length, own.poses == "along",
         )  # fmt: skip
 
     # Names and start -----------------------------------------------------------------------------------------------
@@ -434,7 +437,9 @@ class _Reader:
             self.note("a pd controller has no ki; use pid", "controller", law, "ki")
         values = {key: self.gain(gains, law, key, controlled, (*path, key)) for key in GAINS}
         sample, delay = (self.setting.number(getattr(gains, k), "time", (*path, k)) for k in ("sample", "delay"))
-        return Controller(law, **values, sample=sample, delay=delay)  # type: ignore[arg-type]
+        model, of, lead = (getattr(gains, k, None) for k in ("model", "of", "lead"))
+        ahead = None if lead is None else self.setting.number(lead, "time", (*path, "lead"))
+        return Controller(law, **values, sample=sample, delay=delay, model=model or "rigid", of=of, lead=ahead)  # type: ignore[arg-type]
 
     def law_in_file(self, name: str, controlled: list[str]) -> Controller | None:
         """The controller that a file (.json) beside this one holds."""

@@ -7,7 +7,7 @@ Times are in periods of the damped vibration, so a sequence serves every frequen
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -19,30 +19,45 @@ _GRID = 48  # places for impulses in a period, of shapers found by linear progra
 _SIDES = 24  # of the polygon that stands for the circle of tolerated vibration
 _LONGEST = 4.0  # periods
 _NOTHING = 1e-6  # amplitudes below are rounding
+_ROUNDED = 0.3  # of a smooth shaper's length over which it averages
+_POOR = 0.5  # of a vibration: a shaper that leaves more is none
+WIDTHS = {"si": 0.2, "smooth": 0.02}  # of the frequencies served, where nothing is said
 
 
 @dataclass(frozen=True)
 class Impulses:
-    """Amplitudes at times, in periods of the damped vibration; the first at 0."""
+    """Amplitudes at times, in periods of the damped vibration; the first at 0. `rounded`: what they make is averaged over
+    so many periods too, so that accelerations do not jump."""
 
     amplitudes: Array
     times: Array
+    rounded: float = 0.0
 
     @property
     def length(self) -> float:
-        return float(self.times[-1])
+        return float(self.times[-1]) + self.rounded
+
+    @property
+    def behind(self) -> float:
+        """Periods by which what is shaped is late on average."""
+        return float(self.amplitudes @ self.times) + self.rounded / 2
 
     def vibration(self, ratio: Array | float, damping: float = 0.0) -> Array:
         """What is left of the vibration that one impulse leaves, for frequencies of `ratio` times the one shaped for."""
         r = np.atleast_1d(np.asarray(ratio, dtype=float))[:, None]
-        made: Array = np.abs((self.amplitudes * _phasors(r, self.times, self.length, damping)).sum(axis=1))
+        phasors = _phasors(r, self.times, self.length, damping, self.rounded)
+        made: Array = np.abs((self.amplitudes * phasors).sum(axis=1))
         return made
 
 
-def _phasors(ratio: Array, times: Array, end: float, damping: float) -> Array:
-    """Vibrations of unit impulses at `times` as they are at `end`, of a mode whose frequency is `ratio`."""
+def _phasors(ratio: Array, times: Array, end: float, damping: float, rounded: float = 0.0) -> Array:
+    """Vibrations of unit impulses at `times`, each spread over `rounded`, as they are at `end`, of a mode whose frequency
+    is `ratio`."""
     decay = damping / math.sqrt(1 - damping**2)
     made: Array = np.exp(2 * np.pi * ratio * (1j * times - decay * (end - times)))
+    if rounded > 0:
+        turn = 2 * np.pi * ratio * (1j + decay) * rounded
+        made = made * (np.exp(turn) - 1) / turn
     return made
 
 
@@ -127,25 +142,90 @@ def _program(count: int, damping: float, tolerance: float, width: float) -> Impu
 
     times = np.arange(count + 1) / _GRID
     ratios = np.linspace(1 - width, 1 + width, max(9, round(160 * width)))[:, None]
-    phasors = _phasors(ratios, times, float(times[-1]), damping)
-    sides = 2 * np.pi * np.arange(_SIDES) / _SIDES
-    rows = (np.exp(-1j * sides)[:, None, None] * phasors).real.reshape(-1, count + 1)
+    rows = _sides(_phasors(ratios, times, float(times[-1]), damping))
     bound = np.full(len(rows), tolerance * math.cos(math.pi / _SIDES))
     found = linprog(np.zeros(count + 1), rows, bound, np.ones((1, count + 1)), [1.0], bounds=(0, None))
     if not found.success:
         return None
-    kept = found.x > _NOTHING
+    return _kept(found.x, times)
+
+
+def average(damping: float = 0.0) -> Impulses:
+    """The mean over a period: accelerations become ramps that last one (jerk-limited, timed to the period).
+
+    It leaves nothing of an undamped vibration and of its multiples; of a damped one a share of about its damping ratio."""
+    del damping
+    return Impulses(np.ones(1), np.zeros(1), 1.0)
+
+
+@dataclass(frozen=True)
+class Band:
+    """Frequencies from `low` to `high`, in those of the slowest vibration, with a damping ratio."""
+
+    low: float
+    high: float
+    damping: float
+
+
+def smooth(bands: Sequence[Band], length: float = 1.0) -> Impulses:
+    """A sequence of this length that leaves least of all vibrations together, averaged so that accelerations do not jump.
+
+    A linear program over impulses on a fine grid: the largest of what is left within the bands becomes least, each
+    weighted by the cube of its period, as ramps of the acceleration excite it."""
+    from scipy.optimize import linprog
+
+    rounded = _ROUNDED * length
+    times = np.linspace(0.0, length - rounded, round(2 * _GRID * max(length, 0.5)) + 1)
+    slowest = min(b.low + b.high for b in bands)
+    weights = [(slowest / (b.low + b.high)) ** 3 for b in bands]
+    rows = np.vstack(
+        [w * _sides(_phasors(_within(b), times, length, b.damping, rounded)) for w, b in zip(weights, bands, strict=True)]
+    )  # fmt: skip
+    cost = np.append(np.zeros(len(times)), 1.0)
+    found = linprog(
+        cost, np.column_stack([rows, -np.ones(len(rows))]), np.zeros(len(rows)),
+        np.append(np.ones(len(times)), 0.0)[None], [1.0], bounds=(0, None),
+    )  # fmt: skip
+    if not found.success or found.x[-1] > _POOR:
+        raise SuppleError(
+            f"a smooth shaper of {length:g} periods leaves {found.x[-1] if found.success else 1:.0%} of a vibration; "
+            "give it more length, at least 0.7"
+        )
+    return _kept(found.x[:-1], times, rounded)
+
+
+def _within(band: Band) -> Array:
+    """Frequencies of a band, as a column."""
+    count = max(3, round(160 * (band.high - band.low) / (band.high + band.low)))
+    return np.linspace(band.low, band.high, count)[:, None]
+
+
+def _sides(phasors: Array) -> Array:
+    """Rows whose products with amplitudes are below the size of what the phasors add up to (a polygon for the circle)."""
+    sides = 2 * np.pi * np.arange(_SIDES) / _SIDES
+    made: Array = (np.exp(-1j * sides)[:, None, None] * phasors).real.reshape(-1, phasors.shape[-1])
+    return made
+
+
+def _kept(amplitudes: Array, times: Array, rounded: float = 0.0) -> Impulses:
+    """Those that are more than rounding, with the first and the last."""
+    kept = amplitudes > _NOTHING
     kept[0] = kept[-1] = True
-    return Impulses(found.x[kept] / found.x[kept].sum(), times[kept])
+    return Impulses(amplitudes[kept] / amplitudes[kept].sum(), times[kept], rounded)
 
 
-LAWS: dict[str, Callable[..., Impulses]] = {"zv": zv, "zvd": zvd, "zvdd": zvdd, "ei": ei, "si": si}
+LAWS: dict[str, Callable[..., Impulses]] = {
+    "zv": zv, "zvd": zvd, "zvdd": zvdd, "ei": ei, "si": si, "average": average, "smooth": smooth
+}  # fmt: skip
 
 
-def impulses(law: str, damping: float, tolerance: float, width: float) -> Impulses:
-    """The sequence of a law for a mode with this damping ratio."""
+def impulses(law: str, damping: float, tolerance: float, width: float | None) -> Impulses:
+    """The sequence of a law for one mode with this damping ratio."""
     if not 0 <= damping < 1:
         raise SuppleError(f"a shaper needs a vibration: a damping ratio of {damping:g} leaves none")
+    near = WIDTHS.get(law, 0.0) if width is None else width
     if law == "ei":
         return ei(damping, tolerance)
-    return si(damping, tolerance, width) if law == "si" else LAWS[law](damping)
+    if law == "smooth":
+        return smooth([Band(1 - near, 1 + near, damping)])
+    return si(damping, tolerance, near) if law == "si" else LAWS[law](damping)

@@ -7,6 +7,7 @@ phi_j. At a constant frequency this is the usual shaper.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -17,6 +18,7 @@ from supple.robot.bodies.record import Array
 
 _ACCURACY = 1e-11  # of a path, relative to its travel
 _DEEPEST = 12  # halvings of a piece
+_SHORT = 1e-6  # s; shorter pieces are not halved
 _CLOSE = 1e-9  # s; knots nearer to each other are one
 
 
@@ -56,6 +58,10 @@ class Phase:
 
 def shaped(path: Trajectory, impulses: Impulses, phase: Phase) -> Trajectory:
     """The path convolved with impulses that stand at phases of a vibration; it lasts longer by the shaper's length."""
+    if impulses.rounded > 0:
+        path = averaged(path, impulses.rounded, phase)
+    if len(impulses.times) == 1:
+        return path
     edges = [path.start, path.end] if _edges_move(path) else []
     images = phase.at(path.knots)[:, None] + impulses.times
     knots = _apart(phase.time(images.ravel()))
@@ -65,9 +71,44 @@ def shaped(path: Trajectory, impulses: Impulses, phase: Phase) -> Trajectory:
     return Trajectory(path.names, knots, coefficients, breaks)
 
 
+def averaged(path: Trajectory, width: float, phase: Phase) -> Trajectory:
+    """The mean of the path over the last `width` periods of a vibration: its accelerations do not jump where its speeds
+    do not. y' = f(t) (x(t) - x(u)) / width with u so many periods before t; y by Gauss' quadrature of y'."""
+
+    def rates(t: Array) -> tuple[Array, Array]:
+        f, slope = (z[:, None] for z in phase.rate(t))
+        u = phase.time(phase.at(t) - width)
+        (x, xd, _), (x_u, xd_u, _) = path(t), path(u)
+        ud = f / phase.rate(u)[0][:, None]
+        return f * (x - x_u) / width, (slope * (x - x_u) + f * (xd - xd_u * ud)) / width
+
+    travel = max(float(np.ptp(path(path.knots)[0], axis=0).max(initial=0.0)), 1e-12)
+    knots = _apart(phase.time((phase.at(path.knots)[:, None] + np.array([0.0, width])).ravel()))
+    for _ in range(_DEEPEST):
+        made = _integrated(path, knots, rates)
+        middle = (knots[1:] + knots[:-1]) / 2
+        off = np.abs(made(middle)[1] - rates(middle)[0]).max(axis=1) * np.diff(knots)
+        poor = (off > _ACCURACY * travel) & (np.diff(knots) > _SHORT)
+        if not poor.any():
+            break
+        knots = np.sort(np.concatenate([knots, middle[poor]]))
+    return made
+
+
+def _integrated(path: Trajectory, knots: Array, rates: Callable[[Array], tuple[Array, Array]]) -> Trajectory:
+    """The quintics with these rates and accelerations at knots, values by integration from the path's first."""
+    at, weights = np.polynomial.legendre.leggauss(6)
+    half = np.diff(knots) / 2
+    inner = (knots[:-1] + half)[:, None] + half[:, None] * at
+    steps = half[:, None] * (rates(inner.ravel())[0].reshape(*inner.shape, -1) * weights[:, None]).sum(axis=1)
+    first = path(path.start)[0]
+    return Trajectory.hermite(path.names, knots, np.vstack([first, first + steps.cumsum(axis=0)]), *rates(knots))
+
+
 def _edges_move(path: Trajectory) -> bool:
     """Whether the path begins or ends with an acceleration."""
-    return bool(np.abs(path([path.start, path.end])[2]).max(initial=0.0) > 0)
+    most = np.abs(path(path.knots)[2]).max(initial=0.0)
+    return bool(np.abs(path([path.start, path.end])[2]).max(initial=0.0) > 1e-9 * most)
 
 
 def _apart(times: Array) -> Array:
@@ -93,7 +134,7 @@ class _Shaped:
             middle = knots[:-1] + width / 2
             there = self.state(middle, middle)[0]
             here = (coefficients * (width[:, None, None] / 2) ** np.arange(6)).sum(axis=-1)
-            poor = np.abs(here - there).max(axis=1) > _ACCURACY * travel
+            poor = (np.abs(here - there).max(axis=1) > _ACCURACY * travel) & (width > _SHORT)
             if not poor.any():
                 break
             knots = np.sort(np.concatenate([knots, middle[poor]]))

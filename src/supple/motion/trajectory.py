@@ -13,6 +13,7 @@ from supple.errors import SuppleError
 from supple.robot.bodies.record import Array
 
 POWERS = 6
+SHORTEST = 1e-9  # s; a rest shorter than that at the end is rounding
 TIME_TOLERANCE = 1e-12  # s, relative to the duration
 
 
@@ -99,7 +100,7 @@ class Trajectory:
         if self.start > 0:
             parts.insert(0, Trajectory.held(self.names, self(self.start)[0], min(self.start, duration)))
         rest = duration - self.end
-        if rest > 1e-12 * duration:
+        if rest > SHORTEST:
             parts.append(Trajectory.held(self.names, self(self.end)[0], rest))
         joined = Trajectory.joined(parts)
         return Trajectory(joined.names, np.append(joined.knots[:-1], duration), joined.coefficients, joined.breaks)

@@ -9,7 +9,7 @@ from supple.motion.description import Motion, Shaper
 from supple.motion.shapers import LAWS
 from supple.robot.written import si
 
-_KEYS = ("modes", "frequencies", "damping", "tolerance", "width", "poses")
+_KEYS = ("modes", "frequencies", "damping", "tolerance", "width", "length", "poses")
 
 
 def shaped_by(motion: Motion, text: str) -> Motion:
@@ -31,20 +31,30 @@ def shaped_by(motion: Motion, text: str) -> Motion:
         raise SuppleError(f"shaper {text}: give as many damping ratios as frequencies")
     if any(f <= 0 for f in frequencies) or any(not 0 <= z < 1 for z in damping):
         raise SuppleError(f"shaper {text}: frequencies must be above 0, damping ratios from 0 to below 1")
-    shares = {k: _share(given, k, usual) for k, usual in (("tolerance", 0.05), ("width", 0.2))}
+    tolerance, width = _share(given, "tolerance"), _share(given, "width")
     poses = given.get("poses", "along")
     if poses not in ("along", "start"):
         raise SuppleError(f"shaper {text}: poses={poses}: must be along or start")
     modes = () if frequencies else _modes(given.get("modes", "1"))
-    return replace(motion, shaper=Shaper(law, modes, frequencies, damping, **shares, along=poses == "along"))
+    made = Shaper(law, modes, frequencies, damping, tolerance or 0.05, width, _length(given), poses == "along")
+    return replace(motion, shaper=made)
 
 
 def _listed(given: dict[str, str], key: str, dimension: str) -> tuple[float, ...]:
     return tuple(si(x.strip(), dimension, f"shaper {key}") for x in given.get(key, "").split("+") if x.strip())
 
 
-def _share(given: dict[str, str], key: str, usual: float) -> float:
-    value = si(given[key], "number", f"shaper {key}") if key in given else usual
+def _length(given: dict[str, str]) -> float:
+    length = si(given.get("length", "1"), "number", "shaper length")
+    if not 0 < length <= 10:
+        raise SuppleError(f"shaper length={length:g}: must be above 0, at most 10 periods")
+    return length
+
+
+def _share(given: dict[str, str], key: str) -> float | None:
+    if key not in given:
+        return None
+    value = si(given[key], "number", f"shaper {key}")
     if not 0 < value < 1:
         raise SuppleError(f"shaper {key}={value:g}: must be between 0 and 1")
     return value

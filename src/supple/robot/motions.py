@@ -199,6 +199,15 @@ class ComputedTorque(FileRecord):
     limit: Limit | dict[NameInFile, Limit] | None = None
     sample: Time = 0
     delay: Time = 0
+    model: Literal["rigid", "flexible"] = "rigid"
+    of: Name | None = None
+    lead: Time | None = None
+
+    @_model_validator(mode="after")
+    def _led(self) -> ComputedTorque:
+        if (self.of is not None or self.lead is not None) and self.model == "rigid":
+            raise PydanticCustomError("of", "of and lead need model: flexible, which leads a point along its path", {})
+        return self
 
 
 class Controller(FileRecord):
@@ -222,7 +231,8 @@ class ShaperLaw(FileRecord):
     damping: Annotated[list[Annotated[Any, Q("number", least=0, below=1)]], Field(min_length=1, max_length=20)] | None = None
     poses: Literal["along", "start"] = "along"
     tolerance: Share = "0.05"
-    width: Share = "0.2"
+    width: Share | None = None
+    length: Annotated[Any, Q("number", above=0, most=10)] = 1
 
     @_model_validator(mode="after")
     def _one_source(self) -> ShaperLaw:
@@ -239,7 +249,18 @@ class Shaper(FileRecord):
     zvdd: ShaperLaw | None = None
     ei: ShaperLaw | None = None
     si: ShaperLaw | None = None
-    _one = one_of("zv", "zvd", "zvdd", "ei", "si")
+    average: ShaperLaw | None = None
+    smooth: ShaperLaw | None = None
+    _one = one_of("zv", "zvd", "zvdd", "ei", "si", "average", "smooth")
+
+
+class ActuatorLimits(FileRecord):
+    """Most speed, acceleration and force of any actuator, or of each by its name: what a motion asks for is held against
+    them."""
+
+    speed: Speed | dict[NameInFile, Speed] | None = None
+    acceleration: Acceleration | dict[NameInFile, Acceleration] | None = None
+    force: Limit | dict[NameInFile, Limit] | None = None
 
 
 # The whole ------------------------------------------------------------------------------------------------------------
@@ -267,6 +288,7 @@ class Motion(FileRecord):
     loads: dict[NameInFile, Wrench] = {}
     controller: Controller | None = None
     shaper: Shaper | None = None
+    limits: ActuatorLimits | None = None
     drive: dict[NameInFile, Literal["prescribed", "torque", "controlled"]] = {}
     duration: Span | None = None
     repeat: Annotated[Any, Q("number", least=1, most=1000, whole=True)] = 1

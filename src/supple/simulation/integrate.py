@@ -18,7 +18,7 @@ from supple.backends.stepping.settings import LOOSEST, TIGHTEST, Settings
 from supple.errors import SuppleError
 from supple.results import DOUBTFUL, Simulation
 from supple.simulation.groups import Group, Keeper, group_at_start, groups_of, switch, why_stopped
-from supple.simulation.performance import performance
+from supple.simulation.performance import beyond_limits, performance
 from supple.simulation.signals import checked_keep, observed, only, signals_of
 from supple.simulation.simulator import Simulator
 from supple.simulation.ways import check_method
@@ -195,6 +195,7 @@ def _simulation(
     doubt = doubts(simulator, groups, parts, signals, balance)
     if outcome == "complete" and doubt and not accept:
         outcome = f"{DOUBTFUL}{', and '.join(doubt)}; if that is what you want to see, accept it with --accept"
+    judged = performance(simulator, time, signals)
     counts = [b.state.counts() for b in groups]
     summary = {
         "method": settings.method,
@@ -216,10 +217,11 @@ def _simulation(
         "worst_closure": float(np.nanmax(signals["closure"].values, initial=0.0)),
         **balance,
         "cut_off": lost,
-        "performance": performance(simulator, time, signals),
+        "performance": judged,
         # lines for the reader: where theory or tolerance are left
         "notices": [
             *simulator.motion.notices,
+            *beyond_limits(judged),
             *limits_left(simulator, parts),
             *warnings_of(settings, balance["energy_balance_error"], lost),
         ],

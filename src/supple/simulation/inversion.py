@@ -42,6 +42,7 @@ _MOST = 20  # corrections
 _MEMORY = 5  # of them that are combined
 _STALLED = 0.7  # of the least error so far: less gain than that in three corrections is none
 _PERIODS = 3.0  # of the slowest vibration, before and after the motion
+DOUBT = 0.05  # of the error before: more than that left is no inverse
 _LIKE = ("x", "y", "z", "rx", "ry", "rz")
 
 
@@ -55,6 +56,18 @@ class Inverted:
     error: float
     first_error: float
     corrections: int
+
+    def sentence(self, of: str) -> str:
+        """How well that is done, in words."""
+        if np.isnan(self.error):
+            return f"the actuators make up for up to {self.first_error:.2g} m or rad by which {of} bends without vibrating"
+        said = f"{of} follows its path within {self.error:.2g} m or rad"
+        said += f" ({self.first_error:.2g} with the rigid robot's actuators)"
+        if self.lead > 0:
+            said += f", {self.lead:g} s later: the actuators move before it"
+        if self.error > DOUBT * self.first_error:
+            said += "; corrections did not converge: give more samples (every) or a smoother path"
+        return said
 
 
 @dataclass(frozen=True)
@@ -116,8 +129,9 @@ def inverted(
     leading = led_along(model, path, motion.assembly, output.rows)
     ahead = _PERIODS / leading.slowest if lead is None else lead
     ahead = 0.0 if method == "quasi-static" else float(np.ceil(ahead / every) * every)
-    first = replace(rigid.motion, path=path, space="joints", point=None, shaper=None)
-    return _Search(robot, first, output, leading, method, every, ahead, structural).found(path, progress)
+    later = None if motion.loads is None else motion.loads.later(ahead).lasting(rigid.motion.duration + 2 * ahead)
+    first = replace(rigid.motion, path=path, space="joints", point=None, shaper=None, loads=later)
+    return _Search(robot, first, output, leading, method, every, ahead, structural, path).found(progress)
 
 
 def _output(model: Model, of: str) -> _Output:
@@ -153,8 +167,10 @@ class _Search:
     every: float
     lead: float
     structural: str
+    path: Trajectory
 
-    def found(self, path: Trajectory, progress: Callable[[float], None] | None) -> Inverted:
+    def found(self, progress: Callable[[float], None] | None) -> Inverted:
+        path = self.path
         steps = int(np.ceil((self.motion.duration + 2 * self.lead) / self.every - 1e-9))
         times = np.asarray(self.every * np.arange(steps + 1), dtype=float)
         places = path(times - self.lead)[0]
@@ -193,7 +209,8 @@ class _Search:
     def _moved(self, names: tuple[str, ...], times: Array, places: Array) -> Motion:
         """The motion of the actuators through places at times."""
         start = dict(zip(names, places[0].tolist(), strict=True))
-        return replace(self.motion, start=start, path=interpolated(names, times, places), duration=float(times[-1]))
+        made = replace(self.motion, start=start, path=interpolated(names, times, places), duration=float(times[-1]))
+        return replace(made, wanted=self.path.later(self.lead).lasting(made.duration))
 
     def _seen(self, first: Simulator, names: tuple[str, ...], times: Array, places: Array) -> Simulation:
         """The flexible robot on its way."""

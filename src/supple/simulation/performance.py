@@ -12,6 +12,7 @@ from supple.simulation.simulator import Simulator
 
 SETTLED = 0.05  # of the range of a point's deformation while the robot moves
 _STILL = 1e-9  # m or rad
+_LIMITED = {"speed": "velocity", "acceleration": "acceleration", "force": "tau"}
 _FULL = 1.0 - 1e-9  # of a limit: a force that is cut off
 
 
@@ -22,6 +23,9 @@ def performance(simulator: Simulator, time: Array, signals: dict[str, Signal]) -
         return made  # nothing drives the robot
     tau, velocity = _by_run(simulator, signals["tau"]), _by_run(simulator, signals["velocity"])
     power = (tau * velocity[..., simulator.model.active]).sum(axis=-1)
+    if "power_lost" in signals:
+        lost = _by_run(simulator, signals["power_lost"])
+        made["energy_lost_J"] = _worst(np.trapezoid(np.nan_to_num(lost), time, axis=0))
     made["work_J"] = _worst(np.trapezoid(np.nan_to_num(np.maximum(power, 0.0)), time, axis=0))
     end = _end_of_path(simulator, time)
     if end is not None and "point_deformation" in signals and (time > end).sum() > 2:
@@ -30,7 +34,10 @@ def performance(simulator: Simulator, time: Array, signals: dict[str, Signal]) -
         made["rest_from_s"] = end
         made["residual_vibration_m"] = {p: _worst(residual(time, deformation[:, :, k], end)) for k, p in enumerate(points)}
         made["settling_time_s"] = {p: settling(time, deformation[:, :, k], end) for k, p in enumerate(points)}
-    return made | _tracking(simulator, time, signals, tau)
+        if "point_acceleration" in signals:
+            felt = np.linalg.norm(_by_run(simulator, signals["point_acceleration"])[time > end], axis=-1)
+            made["residual_acceleration_m_s2"] = {p: _worst(felt[:, :, k]) for k, p in enumerate(points)}
+    return made | _at_tools(simulator, signals) | _tracking(simulator, signals, tau) | limits_used(simulator, time, signals)
 
 
 def _by_run(simulator: Simulator, signal: Signal) -> Array:
@@ -74,22 +81,67 @@ def settling(time: Array, deformation: Array, end: float) -> float | None:
     return float(time[far[-1]] - end) if time[far[-1]] < end + 0.8 * (time[-1] - end) else None
 
 
-def _tracking(simulator: Simulator, time: Array, signals: dict[str, Signal], tau: Array) -> dict[str, Any]:
-    """Errors of actuators that a controller leads, and how long their forces are at a limit."""
-    control, path = simulator.motion.controller, simulator.path
-    if control is None or path is None:
+def _at_tools(simulator: Simulator, signals: dict[str, Signal]) -> dict[str, Any]:
+    """Errors of the named points; of prescribed actuators what the robot bends."""
+    signal = signals.get("tool_error") or signals.get("point_deformation")
+    if simulator.path is None or signal is None:
         return {}
-    position = _by_run(simulator, signals["position"])
-    names, actuators = list(simulator.model.names), [simulator.model.names[i] for i in simulator.model.active]
+    sizes = np.linalg.norm(_by_run(simulator, signal), axis=-1)
+    points = simulator.model.mechanism.points
+    made = {p: {"peak": _worst(sizes[:, :, k]), "rms": _rms(sizes[:, :, k])} for k, p in enumerate(points)}
+    return {"tool_error_m": made}
+
+
+def _rms(off: Array) -> float:
+    return _worst(np.sqrt(np.nanmean(off**2, axis=0)))
+
+
+def _tracking(simulator: Simulator, signals: dict[str, Signal], tau: Array) -> dict[str, Any]:
+    """Errors of actuators that a controller leads, and how long their forces are at a limit."""
+    control = simulator.motion.controller
+    if control is None or "desired" not in signals:
+        return {}
+    errors = _by_run(simulator, signals["desired"])
+    errors = errors - _by_run(simulator, signals["position"])[..., simulator.model.active]
+    actuators = [simulator.model.names[i] for i in simulator.model.active]
     made: dict[str, Any] = {"tracking_error": {}, "saturated_share": {}}
     for name in simulator.motion.driven("controlled"):
-        off = position[..., names.index(name)] - path(time)[0][:, None, path.names.index(name)]
-        peak, rms = _worst(np.abs(off)), _worst(np.sqrt(np.nanmean(off**2, axis=0)))
-        made["tracking_error"][name] = {"peak": peak, "rms": rms, "unit": _unit(simulator, name)}
+        off = errors[..., actuators.index(name)]
+        made["tracking_error"][name] = {"peak": _worst(np.abs(off)), "rms": _rms(off), "unit": _unit(simulator, name)}
         if np.isfinite(limit := control.limit.get(name, np.inf)):
             full = np.abs(tau[..., actuators.index(name)]) >= _FULL * limit
             made["saturated_share"][name] = _worst(full.mean(axis=0))
     return {k: x for k, x in made.items() if x}
+
+
+def limits_used(simulator: Simulator, time: Array, signals: dict[str, Signal]) -> dict[str, Any]:
+    """What a motion asks of its actuators beside their limits: the limit, the largest share of it, and when that is."""
+    motion, model = simulator.motion, simulator.model
+    given = {key: dict(motion.limits.get(key, {})) for key in _LIMITED}
+    control = motion.controller
+    if control is not None:
+        given["force"] = {n: x for n, x in control.limit.items() if np.isfinite(x)} | given["force"]
+    made: dict[str, Any] = {}
+    actuators = [model.names[i] for i in model.active]
+    for key, signal in _LIMITED.items():
+        values = _by_run(simulator, signals[signal])
+        for name, most in given[key].items():
+            column = actuators.index(name) if signal == "tau" else list(model.names).index(name)
+            sizes = np.nanmax(np.abs(values[..., column]), axis=1, initial=0.0) / most
+            when = int(np.argmax(sizes))
+            told = {"most": most, "used": float(sizes[when]), "time_s": float(time[when])}
+            made.setdefault(key, {})[name] = told
+    return {"limits": made} if made else {}
+
+
+def beyond_limits(told: dict[str, Any]) -> list[str]:
+    """Sentences about actuators that a motion asks more of than they can."""
+    return [
+        f"{name} needs {100 * x['used']:.4g} % of its {key} at t = {x['time_s']:.4g} s; slow down, or shape longer"
+        for key, each in told.get("limits", {}).items()
+        for name, x in each.items()
+        if x["used"] > 1 + 1e-6
+    ]
 
 
 def _unit(simulator: Simulator, name: str) -> str:

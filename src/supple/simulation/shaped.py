@@ -15,7 +15,7 @@ from supple.model.follow import follow
 from supple.model.model import Model
 from supple.model.posture import posture
 from supple.motion.description import Motion, Shaper
-from supple.motion.shapers import Impulses, impulses
+from supple.motion.shapers import WIDTHS, Band, Impulses, impulses, smooth
 from supple.motion.shaping import Phase, shaped
 from supple.motion.trajectory import Trajectory
 
@@ -42,8 +42,7 @@ def without_vibration(robot: Machine, model: Model, motion: Motion, lasting: boo
     if path is None:
         raise SuppleError(f"{motion.name!r} has no path to shape; leave shaper out")
     added = 0.0
-    for vibration in _vibrations(robot, model, motion, shaper):
-        made = impulses(shaper.law, vibration.damping, shaper.tolerance, shaper.width)
+    for made, vibration in _sequences(shaper, _vibrations(robot, model, motion, shaper)):
         length = made.length / float(vibration.frequencies.min())
         if length > path.duration:
             raise SuppleError(
@@ -56,9 +55,20 @@ def without_vibration(robot: Machine, model: Model, motion: Motion, lasting: boo
     return replace(motion, path=path.lasting(duration), duration=duration)
 
 
+def _sequences(shaper: Shaper, found: list[Vibration]) -> list[tuple[Impulses, Vibration]]:
+    """A sequence for every vibration, or one for all of them on the clock of the slowest."""
+    if shaper.law != "smooth":
+        return [(impulses(shaper.law, v.damping, shaper.tolerance, shaper.width), v) for v in found]
+    slowest = min(found, key=lambda v: float(v.frequencies.mean()))
+    near = WIDTHS["smooth"] if shaper.width is None else shaper.width
+    ratios = [v.frequencies / slowest.frequencies for v in found]
+    bands = [Band((1 - near) * r.min(), (1 + near) * r.max(), v.damping) for r, v in zip(ratios, found, strict=True)]
+    return [(smooth(bands, shaper.length), slowest)]
+
+
 def _shaped(path: Trajectory, made: Impulses, vibration: Vibration) -> tuple[Trajectory, float]:
     """The path shaped for a vibration, and how much longer it is. The robot is, on average, behind the unshaped path."""
-    behind = float(made.amplitudes @ made.times) / float(vibration.frequencies[0])
+    behind = made.behind / float(vibration.frequencies[0])
     if len(vibration.times) < 2:
         found = shaped(path, made, Phase.constant(float(vibration.frequencies[0])))
     else:

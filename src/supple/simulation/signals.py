@@ -13,6 +13,7 @@ from supple.model.algebra import Array
 from supple.results import Signal
 from supple.simulation.groups import Group
 from supple.simulation.simulator import Simulator
+from supple.simulation.tracking import tool_errors
 
 _WRENCH_UNITS = "N or N m"
 ALSO: dict[str, tuple[tuple[str, ...], str, str]] = {  # signals on demand: axes, unit, what they are
@@ -49,7 +50,7 @@ SIGNALS = (
     "position", "velocity", "acceleration", "tau", "desired", "spring_force", "point_position", "point_velocity",
     "point_acceleration", "point_acceleration_own", "point_orientation", "point_spin", "point_deformation",
     "attachment_position", "attachment_deformation", "energy_kinetic", "energy_elastic", "energy_gravity", "power_lost",
-    "closure",
+    "closure", "tool_error",
 )  # fmt: skip
 
 
@@ -104,6 +105,7 @@ def _found(
         for key, x in observe.seen(run.model, q, v, a, wanted).items():
             found.setdefault(key, []).append(x)
     places = _springs(simulator, parts, found)
+    found |= tool_errors(simulator, time, parts)
     found["tau"] = [parts["tau"][:, k] for k in range(len(simulator.runs))]
     found["desired"] = [_desired(simulator, time, active)] * len(simulator.runs)
     return found, places
@@ -131,8 +133,9 @@ def signals_of(
     add("position", ("coordinate",), units, "joint, platform and elastic coordinates; rotation vectors for ball joints")
     add("velocity", ("coordinate",), tuple(f"{u}/s" for u in units), "their rates")
     add("acceleration", ("coordinate",), tuple(f"{u}/s^2" for u in units), "their accelerations")
-    add("tau", ("actuator",), tuple(_FORCE[units[i]] for i in model.active), "forces and torques of the actuators")
-    add("desired", ("actuator",), tuple(units[i] for i in model.active), "where the path wants actuators under control")
+    own = tuple(units[i] for i in model.active)
+    add("tau", ("actuator",), tuple(map(_FORCE.__getitem__, own)), "forces and torques of the actuators")
+    add("desired", ("actuator",), own, "where the path wants actuators under control")
     if places:
         axes["spring"] = tuple(names[i] for i in places)
         add(
@@ -154,6 +157,7 @@ def signals_of(
         axes["attachment"] = tuple(observe.attachments(model))
         add("attachment_position", ("attachment", "axis"), "m", "positions of the places where loops close")
         add("attachment_deformation", ("attachment", "axis"), "m", "their distance from the robot that does not bend")
+    add("tool_error", ("point", "axis"), "m", "how far points are from where the rigid robot would have them on the path")
     add("energy_kinetic", (), "J", "kinetic energy, motors included")
     add("energy_elastic", (), "J", "elastic energy")
     add("energy_gravity", (), "J", "energy of weight")

@@ -241,6 +241,10 @@ def simulator(
         motion = robot.motion(motion, duration)
     if duration is not None:
         motion = replace(motion, duration=duration)
+    if motion.controller is not None and motion.controller.model == "flexible":
+        raise SuppleError(
+            f"{motion.name!r}: a flexible computed_torque is foreseen by simulate; run it by that, or take model: rigid"
+        )
     motion = without_vibration(robot, model, motion, duration is None)
     _check_controller(motion)
     _check_friction(model)

@@ -239,11 +239,23 @@ def _performance(told: dict[str, Any]) -> list[Line | Sheet]:
     for point, left in told.get("residual_vibration_m", {}).items():
         settled = told["settling_time_s"][point]
         when = "does not settle" if settled is None else f"settled after {settled:.3g} s"
-        made.append(Line(f"{point} after the path (t = {told['rest_from_s']:.4g} s): vibration {1e6 * left:.4g} µm, {when}"))
+        felt = told.get("residual_acceleration_m_s2", {}).get(point)
+        up_to = "" if felt is None else f", accelerations up to {felt:.3g} m/s²"
+        made.append(
+            Line(f"{point} after the path (t = {told['rest_from_s']:.4g} s): vibration {1e6 * left:.4g} µm{up_to}, {when}")
+        )
+    for point, error in told.get("tool_error_m", {}).items():
+        made.append(Line(f"{point} is within {1e6 * error['peak']:.4g} µm of its path (RMS {1e6 * error['rms']:.4g} µm)"))
     for name, error in told.get("tracking_error", {}).items():
         full = told.get("saturated_share", {}).get(name, 0.0)
         limit = f"; at its limit {100 * full:.3g} % of the time" if full else ""
         made.append(Line(f"{name} follows within {error['peak']:.3g} {error['unit']} (RMS {error['rms']:.3g}){limit}"))
+    for key, each in told.get("limits", {}).items():
+        name, x = max(each.items(), key=lambda item: item[1]["used"])
+        made.append(Line(f"{name} uses {100 * x['used']:.4g} % of its {key} (t = {x['time_s']:.4g} s)"))
+    if "work_J" in told:
+        lost = f", {told['energy_lost_J']:.4g} J are lost by friction and damping" if "energy_lost_J" in told else ""
+        made.append(Line(f"Actuators do {told['work_J']:.4g} J of work{lost}"))
     return made
 
 

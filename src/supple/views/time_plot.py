@@ -89,6 +89,7 @@ def _panels(s: Simulation) -> list[Panel]:
         made.append(("coordinates", "m, rad", [(n, s[f"position:{n}"]) for n in free]))
     if "point_deformation" in s.signals:
         made.append(_deformation(s))
+    made += [*_errors(s), *_limits(s)]
     nothing: Panel = ("nothing moves", "m", [("", np.zeros(len(s.time)))])
     return [p for p in made if p[2]] or [nothing]
 
@@ -102,6 +103,33 @@ def _with_desired(s: Simulation, names: list[str]) -> list[tuple[str, Array]]:
             made.append((n + _DESIRED, wanted if wanted.ndim == 1 else wanted[:, 0]))
         made.append((n, s[f"position:{n}"]))
     return made
+
+
+def _errors(s: Simulation) -> list[Panel]:
+    """How far actuators and points are from where the motion wants them; of prescribed actuators, what the robot bends is
+    drawn as deformation already."""
+    made: list[Panel] = []
+    if "desired" in s.signals:
+        units = dict(zip(s.axes["coordinate"], _units(s, "position"), strict=True))
+        for unit, small in (("m", "µm"), ("rad", "µrad")):
+            names = [n for n in s.axes["actuator"] if units[n] == unit and np.isfinite(s[f"desired:{n}"]).any()]
+            made.append(("errors of actuators", small, [(n, 1e6 * (s[f"desired:{n}"] - s[f"position:{n}"])) for n in names]))
+    if "tool_error" in s.signals:
+        made.append(("errors of points", "µm", _point_lines(s, "tool_error", 1e6)))
+    return made
+
+
+def _limits(s: Simulation) -> list[Panel]:
+    """Shares of limits that the actuators use, most of them first."""
+    told = (s.summary.get("performance") or {}).get("limits", {})
+    signals = {"speed": "velocity", "acceleration": "acceleration", "force": "tau"}
+    each = [(x["used"], key, name, x["most"]) for key, own in told.items() for name, x in own.items()]
+    lines = [
+        (f"{name} {key}", 100 * np.abs(s[f"{signals[key]}:{name}"]) / most)
+        for _, key, name, most in sorted(each, key=lambda item: -item[0])
+        if signals[key] in s.signals
+    ]
+    return [("share of limits", "%", [*lines[: _MOST_LINES - 1], ("limit", np.full(len(s.time), 100.0))])] if lines else []
 
 
 def _deformation(s: Simulation) -> Panel:
