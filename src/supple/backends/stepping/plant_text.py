@@ -34,7 +34,7 @@ _METHODS = ("complex", "legs", "newton", "collocation", "generalised_alpha", "do
 _PARTS = (*_COLUMNS, *_METHODS, "recording", "run", "entries")
 
 
-_LARGE = 20_000  # operations above which the compiler's time matters more than the last bit of speed
+_LARGE = 3_000  # operations above which equations are compiled with -O1: sooner, and they run as fast
 _GCC = "#if defined(__GNUC__) && !defined(__clang__)\n#pragma GCC {}\n#endif"
 _QUICKLY = "\n".join(_GCC.format(x) for x in ("push_options", 'optimize ("O1")'))
 _THOROUGHLY = _GCC.format("pop_options")

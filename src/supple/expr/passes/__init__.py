@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import gc
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 
 from supple.expr.function import Function
@@ -68,6 +70,23 @@ def optimise(
     unknown = [name for name in names if name not in PASSES]
     if unknown:
         raise ValueError(f"no pass named {unknown[0]!r}; there are {', '.join(PASSES)}")
+    with _uncollected():
+        return _optimised(f, names, seed, report)
+
+
+@contextmanager
+def _uncollected() -> Iterator[None]:
+    """Without the search for cycles of garbage: passes make many small records and hardly a cycle."""
+    collects = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if collects:
+            gc.enable()
+
+
+def _optimised(f: Function, names: Sequence[str], seed: int, report: Callable[[Stage], None]) -> Optimised:
     stages = [_stage("given", f)]
     report(stages[0])
     for group in _groups(names):

@@ -9,33 +9,35 @@ from __future__ import annotations
 
 import heapq
 import random
-from typing import cast
+from typing import Any
 
 from supple.expr.passes.sums import Atom, Product, Sum, Sums
 
 FactorPair = tuple[Atom, Atom]
-TermPair = tuple[Product, Product, int]  # two terms and their relative sign
 Occurrence = tuple[Atom, Product]  # a term of a definition
-TermPlace = tuple[Atom, Product, Product]
-Key = tuple[str, object]
-_PREFERENCE = {"terms": 0.2, "factor": 0.1, "factors": 0.0}  # between candidates of equal gain
+Kind = tuple[str, float]  # of a candidate, and what it is preferred by to others of equal gain
+_TERMS, _FACTOR, _FACTORS = ("terms", 0.2), ("factor", 0.1), ("factors", 0.0)
 _NEIGHBOURS = 48  # terms of one sum each term is paired with
 
 
 class Extraction:
-    """The candidates of some sums, kept up to date while the best ones are carried out."""
+    """The candidates of some sums, kept up to date while the best ones are carried out.
+
+    Candidates are numbered as they are found: what is known of them is found by number, not by their long names."""
 
     def __init__(self, sums: Sums, factoring: bool, source: random.Random | None = None, noise: float = 0.0) -> None:
         self.sums, self.factoring = sums, factoring
         self.source, self.noise = source or random.Random(0), noise
-        self.places: dict[Key, dict[tuple[object, ...], None]] = {}
-        self.noted: dict[Occurrence, list[tuple[Key, tuple[object, ...]]]] = {}
+        self.numbers: dict[Kind, dict[Any, int]] = {_TERMS: {}, _FACTOR: {}, _FACTORS: {}}
+        self.named: list[tuple[Kind, Any]] = []
+        self.places: list[dict[Any, None]] = []
+        self.preferred: list[float] = []
+        self.noted: dict[Occurrence, list[tuple[int, Any]]] = {}
         self.whole: dict[frozenset[tuple[Product, int]], Atom] = {}
         self.splits: dict[tuple[Product, Product], tuple[Product, Product, Product]] = {}
-        self.heap: list[tuple[float, int, Key]] = []
-        self.queued: dict[Key, int] = {}
-        self.order: dict[Key, tuple[int, float]] = {}
-        self.changed: dict[Key, None] = {}
+        self.heap: list[tuple[float, int, int]] = []
+        self.queued: dict[int, int] = {}
+        self.changed: dict[int, None] = {}
         for s in list(sums.sums):
             terms, sums.sums[s] = sums.sums[s], {}
             for product, sign in terms.items():
@@ -58,25 +60,30 @@ class Extraction:
         return self.sums
 
     def _requeue(self) -> None:
+        queued = self.queued
         for key in self.changed:
             gain = self._gain(key)
             if gain <= 0:
-                self.queued.pop(key, None)
-            elif self.queued.get(key) != gain:
-                self.queued[key] = gain
-                serial, noise = self.order[key]
-                heapq.heappush(self.heap, (-gain - noise + 1e-9 * serial, gain, key))
+                if key in queued:
+                    del queued[key]
+            elif queued.get(key) != gain:
+                queued[key] = gain
+                heapq.heappush(self.heap, (-gain - self.preferred[key] + 1e-9 * key, gain, key))
         self.changed.clear()
 
     # -- the index of candidates
 
-    def _note(self, key: Key, place: tuple[object, ...], *terms: Occurrence) -> None:
-        if key not in self.order:
-            self.order[key] = len(self.order), _PREFERENCE[key[0]] + self.noise * self.source.random()
-        self.places.setdefault(key, {})[place] = None
-        for term in terms:
-            self.noted[term].append((key, place))
+    def _number(self, kind: Kind, name: Any) -> int:
+        """The number of a candidate; a new one if it is not known."""
+        numbers = self.numbers[kind]
+        key = numbers.get(name)
+        if key is None:
+            key = numbers[name] = len(self.named)
+            self.named.append((kind, name))
+            self.places.append({})
+            self.preferred.append(kind[1] + self.noise * self.source.random())
         self.changed[key] = None
+        return key
 
     def _insert(self, s: Atom, product: Product, sign: int) -> None:
         """Add a term to definition s and note the candidates it makes."""
@@ -87,24 +94,34 @@ class Extraction:
             if met == sign:
                 self._insert(s, self.sums.scaled(product, 2), sign)
             return
-        self.noted[s, product] = []
-        for other in list(terms)[-_NEIGHBOURS:]:
-            self._note_terms(s, product, sign, other, terms[other])
-        terms[product] = sign
         here = (s, product)
-        pairs = {(x, y) for k, x in enumerate(product) for y in product[k + 1 :]}
-        for x, y in sorted(pairs):
-            if not (x in self.sums.inverses and y in self.sums.inverses):
-                self._note(("factors", (x, y)), here, here)
+        noted = self.noted[here] = []
+        for other in list(terms)[-_NEIGHBOURS:]:
+            self._note_terms(s, product, sign, other, terms[other], noted)
+        terms[product] = sign
+        inverses = self.sums.inverses
+        for x, y in sorted({(x, y) for k, x in enumerate(product) for y in product[k + 1 :]}):
+            if not (x in inverses and y in inverses):
+                key = self._number(_FACTORS, (x, y))
+                self.places[key][here] = None
+                noted.append((key, here))
         if self.factoring:
             for x in sorted(set(product)):
-                self._note(("factor", (s, x)), here, here)
+                key = self._number(_FACTOR, (s, x))
+                self.places[key][here] = None
+                noted.append((key, here))
 
-    def _note_terms(self, s: Atom, p: Product, sp: int, q: Product, sq: int) -> None:
+    def _note_terms(self, s: Atom, p: Product, sp: int, q: Product, sq: int, noted: list[tuple[int, Any]]) -> None:
+        """Note the pair of a new term p, whose candidates are `noted`, and the term q of definition s."""
         _, a, b = self._split(p, q) if self.factoring else ((), p, q)
+        place = (s, p, q)
         if b < a:
-            p, q, a, b = q, p, b, a
-        self._note(("terms", (a, b, sp * sq)), (s, p, q), (s, p), (s, q))
+            place, a, b = (s, q, p), b, a
+        key = self._number(_TERMS, (a, b, sp * sq))
+        self.places[key][place] = None
+        both = (key, place)
+        noted.append(both)
+        self.noted[s, q].append(both)
 
     def _drop(self, s: Atom, product: Product) -> int:
         """Remove a term and its candidates; its sign."""
@@ -154,18 +171,17 @@ class Extraction:
 
     # -- what a candidate is worth, and carrying it out
 
-    def _gain(self, key: Key) -> int:
+    def _gain(self, key: int) -> int:
         """Operations saved by a candidate."""
-        places = self.places[key]
-        if key[0] == "factors" or not places:
+        places, (kind, name) = self.places[key], self.named[key]
+        if kind is _FACTORS or not places:
             return len(places) - 1
-        if key[0] == "factor":
+        if kind is _FACTOR:
             if len(places) == 1:
                 return 0
-            s, _ = cast(tuple[Atom, Atom], key[1])
-            many = [p for _, p in cast(list[Occurrence], list(places)) if len(p) > 1]
-            return len(many) - 1 - self._shared_products(s, many)
-        a, b, _ = cast(TermPair, key[1])
+            many = [p for _, p in places if len(p) > 1]
+            return len(many) - 1 - self._shared_products(name[0], many)
+        a, b, _ = name
         if len(places) == 1 and next(iter(places))[1] == a:
             return 0
         cost = self.sums.cost
@@ -179,22 +195,22 @@ class Extraction:
         """How many of these products another definition computes anyway, so that they cost nothing here."""
         return sum(1 for p in products for sign in (1, -1) if self.whole.get(frozenset(((p, sign),)), s) != s)
 
-    def _disjoint(self, key: Key) -> list[tuple[Atom, Product, Product, Product]]:
+    def _disjoint(self, key: int) -> list[tuple[Atom, Product, Product, Product]]:
         """Places of a pair of terms that do not overlap, each with the product in front."""
         chosen = []
         used: set[Occurrence] = set()
-        for s, p, q in cast(list[TermPlace], list(self.places[key])):
+        for s, p, q in self.places[key]:
             if (s, p) not in used and (s, q) not in used:
                 used.update(((s, p), (s, q)))
                 chosen.append((s, p, q, self._split(p, q)[0] if self.factoring else ()))
         return chosen
 
-    def _carry_out(self, key: Key) -> None:
-        if key[0] == "factors":
-            self._take_factors(cast(FactorPair, key[1]), cast(list[Occurrence], list(self.places[key])))
-        elif key[0] == "factor":
-            s, x = cast(tuple[Atom, Atom], key[1])
-            self._take_factor(s, x, [p for _, p in cast(list[Occurrence], list(self.places[key]))])
+    def _carry_out(self, key: int) -> None:
+        kind, name = self.named[key]
+        if kind is _FACTORS:
+            self._take_factors(name, list(self.places[key]))
+        elif kind is _FACTOR:
+            self._take_factor(*name, [p for _, p in self.places[key]])
         else:
             self._take_terms(key)
 
@@ -227,8 +243,8 @@ class Extraction:
         sign, atom = self._definition(inner)
         self._replace(s, products, tuple(sorted((x, atom))), sign)
 
-    def _take_terms(self, key: Key) -> None:
-        a, b, relative = cast(TermPair, key[1])
+    def _take_terms(self, key: int) -> None:
+        _, (a, b, relative) = self.named[key]
         places = self._disjoint(key)
         sign, atom = self._definition({a: 1, b: relative})
         for s, p, q, front in places:

@@ -8,6 +8,7 @@ from supple.expr.passes.signed import Signed, read
 from supple.expr.passes.signs import signed_function
 from supple.expr.passes.sums import Distribute, Inline, Terms, collect, expand
 
+_TINY, _LONG = 500, 2.2  # operations up to which every start is worth its time; how much longer others may be written out
 _SMALL, _MEDIUM = 1_500, 12_000  # operations up to which every start, or the best three, are tried
 
 
@@ -19,13 +20,17 @@ def factor(f: Function) -> Function:
     graph = read(f)
     size = graph.size()
     starts = STARTS if size <= _SMALL else STARTS[:3] if size <= _MEDIUM else LARGE_STARTS
-    choices = [greedily_factored(graph, inline, distribute) for inline, distribute in starts]
+    choices = [made for inline, distribute in starts if (made := greedily_factored(graph, inline, distribute, size))]
     return signed_function(min(choices, key=lambda made: made.size()))
 
 
-def greedily_factored(graph: Signed, inline: Inline, distribute: Distribute) -> Signed:
-    """The graph factored greedily after writing out what `inline` and `distribute` say."""
-    return expand(Extraction(collect(graph, inline, distribute), factoring=True).run())
+def greedily_factored(graph: Signed, inline: Inline, distribute: Distribute, size: int) -> Signed | None:
+    """The graph, of so many operations, factored greedily after writing out what `inline` and `distribute` say; None if that
+    makes it so much longer that factoring does not make up for it."""
+    sums = collect(graph, inline, distribute)
+    if size > _TINY and sums.size() > _LONG * size:
+        return None
+    return expand(Extraction(sums, factoring=True).run())
 
 
 def nothing(part: Terms, uses: int) -> bool:

@@ -22,9 +22,9 @@ def search(f: Function) -> Function:
     current = read(f)
     size = current.size()
     if size <= _WIDE:
-        tried = greedily_factored(current, long_sums, between_long_sums)
-        if tried.size() <= size:
-            current, size = tried, tried.size()
+        wide = greedily_factored(current, long_sums, between_long_sums, size)
+        if wide is not None and wide.size() <= size:
+            current, size = wide, wide.size()
     for _ in range(min(_TRIES, _EFFORT // max(size, 1))):
         tried = loosened(current, source)
         if tried.size() <= size:

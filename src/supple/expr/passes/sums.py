@@ -76,6 +76,11 @@ class Sums:
         lonely = self.inverses and self.inverses.issuperset(product)
         return len(product) - (0 if lonely else 1)
 
+    def size(self) -> int:
+        """Operations of all definitions as they are written."""
+        written = (sum(map(self.cost, terms)) + len(terms) - 1 for terms in self.sums.values() if terms)
+        return sum(written)
+
     def scaled(self, product: Product, value: Number) -> Product:
         """value * product, value positive and merged with a number the product has already."""
         for a in product:
