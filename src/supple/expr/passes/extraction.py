@@ -210,7 +210,8 @@ class Extraction:
         if kind is _FACTORS:
             self._take_factors(name, list(self.places[key]))
         elif kind is _FACTOR:
-            self._take_factor(*name, [p for _, p in self.places[key]])
+            s, x = name
+            self._take_factor(s, x, [p for _, p in self.places[key]])
         else:
             self._take_terms(key)
 
