@@ -316,3 +316,19 @@ def test_a_scatter_of_stiffness_is_that_of_frequencies(tmp_path: Path) -> None:
 def test_mistakes_of_sweeps_are_one_line(words: list[str], reason: str) -> None:
     code, text = said(*words, verb="sweep")
     assert code == 2 and reason in text and len(text.strip().splitlines()) == 1
+
+
+def test_damping_and_responses_of_designs_are_those_of_the_verbs() -> None:
+    robot = supple.Robot("five_bar_elastic")
+    found = robot.sweep({"k": [4e4, 6e4]}, "damping1,damping2,receptance(tool).x@12 Hz", over={"arm1/q1": [2.2, 2.3]})
+    for row in range(4):
+        at = {"arm1/q1": found.chosen["arm1/q1"].values[row]}
+        own = supple.Robot("five_bar_elastic", k=found.chosen["k"].values[row])
+        ratios = own.modes(at).damping_ratios
+        told = [found.quantities[n].values[row] for n in ("damping1", "damping2")]
+        assert told == pytest.approx(ratios[:2], rel=1e-8)
+        response = own.frf("tool.fx", "tool.x", at, band=(11.0, 12.0), points=2, quantity="displacement").values[1, 0, 0]
+        assert found.quantities["receptance(tool).x@12 Hz"].values[row] == pytest.approx(abs(response), rel=1e-8)
+    for words in ("receptance(tool).x", "f1@3", "receptance(tool)@4"):
+        code, text = said("five_bar_elastic", "--over", "arm1/q1=2.2:2.3:2", "--of", words)
+        assert code == 2 and "receptance(tool)." in text

@@ -6,11 +6,12 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
-from scipy.linalg import eig, eigh
+from scipy.linalg import eigh
 
 from supple.errors import SuppleError
 from supple.model.algebra import Array, least_squares, one_thread
 from supple.model.closing import values
+from supple.model.damped import damped
 from supple.model.equilibrium import Equilibrium, Linear, equilibrium, linearise
 from supple.model.frames import joint_places
 from supple.model.limits import notices
@@ -50,7 +51,7 @@ def modes(
     kept = size if count is None else max(1, min(count, size))
     squares, vectors = _undamped(model, linear)
     omega = np.sign(squares) * np.sqrt(np.abs(squares))
-    ratios, poles = _damping(linear, omega, vectors, kept)
+    ratios, poles = damped(omega, vectors.T @ linear.D @ vectors, vectors.T @ linear.H @ vectors, kept)
     shapes = linear.Z @ vectors[:, :kept]
     shapes = shapes * np.where(shapes[np.abs(shapes).argmax(axis=0), np.arange(kept)] < 0, -1.0, 1.0)
     return _record(model, rest, linear, free, omega[:kept], ratios, poles, shapes)
@@ -78,43 +79,6 @@ def _undamped(model: Model, linear: Linear) -> tuple[Array, Array]:
 
 def _symmetric(A: Array) -> Array:
     return 0.5 * (A + A.T)
-
-
-def _damping(linear: Linear, omega: Array, vectors: Array, kept: int) -> tuple[Array, Array]:
-    """Damping ratios and poles of the lowest modes, from the damped eigenproblem in the basis of all undamped modes."""
-    D, H = vectors.T @ linear.D @ vectors, vectors.T @ linear.H @ vectors
-    squares = np.sign(omega) * omega**2
-    if not D.any() and not H.any():
-        roots = np.sqrt(-squares.astype(complex))
-        return np.zeros(kept), roots[:kept]
-    n = len(omega)
-    system = np.block([[np.zeros((n, n)), np.eye(n)], [-(np.diag(squares) + (1j * H if H.any() else 0.0)), -D]])
-    roots, columns = eig(system)
-    upper = np.flatnonzero(roots.imag >= 0) if not H.any() else np.flatnonzero(_decaying(roots))
-    likeness = np.abs(columns[:n, upper]) / np.linalg.norm(columns[:n, upper], axis=0)
-    rows, chosen = _paired(likeness)  # of all modes: which is whose must not depend on how many are shown
-    every = np.zeros(n, dtype=complex)
-    every[rows] = roots[upper[chosen]]
-    found = every[:kept]
-    alive = np.abs(omega[:kept]) > 1e-7 * np.abs(omega).max()  # a rigid motion has no damping ratio
-    return np.where(alive, -found.real / np.maximum(np.abs(found), 1e-300), 0.0), found
-
-
-def _paired(likeness: Array) -> tuple[Any, Any]:
-    """Rows and their columns, each once, of largest likeness in all: everyone's best where these differ."""
-    best = likeness.argmax(axis=1) if likeness.shape[1] else np.zeros(0, dtype=int)
-    if len(np.unique(best)) == len(likeness):
-        return np.arange(len(likeness)), best
-    from scipy.optimize import linear_sum_assignment  # takes longer to import than most modes to compute
-
-    rows, columns = linear_sum_assignment(-likeness)
-    return rows, columns
-
-
-def _decaying(roots: Array) -> Array:
-    """One root of each pair: with structural damping the growing mirror roots are not physical."""
-    made: Array = (roots.imag >= 0) & (roots.real <= 1e-9 * np.abs(roots).max())
-    return made
 
 
 def _record(

@@ -38,7 +38,7 @@ def names_of(context: click.Context, option: click.Parameter, given: tuple[str, 
 of_option = click.option(
     "--of", multiple=True, default=("f1",), show_default=True, callback=names_of, metavar="NAMES",
     help="f1, f2 ..., stiffness, stiffness(POINT).x, deflection(POINT), torque, torque(JOINT), dexterity(POINT), "
-    "place(POINT).x, mass; separated by commas.",
+    "place(POINT).x, mass, stress, stress(LINK), utilisation, damping1 ..., receptance(POINT).z@40; separated by commas.",
 )  # fmt: skip
 over_option = click.option(
     "--over", multiple=True, callback=named_values, metavar="NAME=FIRST:LAST:COUNT",

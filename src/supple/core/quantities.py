@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 
 import numpy as np
+from scipy.linalg import eigh
 
 from supple.backends.interpreter import interpret
 from supple.core.compiled import EQUILIBRIA, LINEAR, POSTURES
@@ -20,10 +21,14 @@ from supple.errors import SuppleError
 from supple.expr.function import Function, function
 from supple.expr.node import Scalar, add
 from supple.model.algebra import Array
+from supple.model.damped import damped
 from supple.model.ports import MOVED, in_plane
 from supple.robot.mechanism import Frame
+from supple.robot.written import si
 
-_WRITTEN = re.compile(r"^\s*([A-Za-z_]+?)(\d*)\s*(?:\(\s*([^()]*?)\s*\))?\s*(?:\.(\w+))?\s*$")
+_WRITTEN = re.compile(
+    r"^\s*([A-Za-z_]+?)(\d*)\s*(?:\(\s*([^()]*?)\s*\))?\s*(?:\.(\w+))?\s*(?:@\s*([0-9.eE+-]+)\s*(?:Hz)?)?\s*$"
+)
 
 
 @dataclass(frozen=True)
@@ -57,8 +62,12 @@ def quantity(core: Core, written: str) -> Quantity:
         )
         raise SuppleError(f"there is no quantity {written!r}; {hint}")
     number, inside, part = parsed[2], parsed[3] or "", parsed[4] or ""
-    if number and word != "f":
+    if number and word not in ("f", "damping"):
         raise SuppleError(f"the quantity {written!r}: {word} has no number; write {word}")
+    if (parsed[5] is not None) != (word == "receptance"):
+        raise SuppleError(
+            f"the quantity {written!r}: receptances have a frequency, as in receptance(tool).z@40 Hz, others none"
+        )
     return QUANTITIES[word][1](core, written.strip(), number, inside, part)
 
 
@@ -118,6 +127,46 @@ def compliance(answers: Answers, row: int) -> Array:
     K = 0.5 * (answers["K"][good] + np.swapaxes(answers["K"][good], 1, 2))
     made[good] = A[good] @ np.linalg.solve(K, np.swapaxes(A[good], 1, 2))
     return made
+
+
+def _damping(core: Core, name: str, number: str, inside: str, part: str) -> Quantity:
+    k = _frequency(core, name, number, inside, part).index
+
+    def of(core: Core, answers: Answers, p: Array) -> Array:
+        made = np.full(len(answers.status), np.nan)
+        for n in np.flatnonzero(answers.answered):
+            K, M, D, H = (answers[key][n] for key in ("K", "M", "D", "H"))
+            squares, V = eigh(0.5 * (K + K.T), M)
+            omega = np.sign(squares) * np.sqrt(np.abs(squares))
+            made[n] = damped(omega, V.T @ D @ V, V.T @ H @ V, k + 1)[0][k]
+        return made
+
+    wanted = frozenset({"M", "K", "D", "H"})
+    return Quantity(name, "1", f"damping ratio of mode {k + 1}", LINEAR, wanted, 0, of, index=k)
+
+
+def _receptance(core: Core, name: str, number: str, inside: str, part: str) -> Quantity:
+    point, used = _point(core, inside), in_plane(core.model)
+    if part not in MOVED or MOVED.index(part) not in used:
+        raise SuppleError(f"the quantity {name!r}: write receptance({point}).{MOVED[used[0]]}@40 Hz")
+    row = 6 * list(core.model.mechanism.points).index(point) + MOVED.index(part)
+    parsed = _WRITTEN.match(name)
+    assert parsed is not None
+    w = 2 * np.pi * si(parsed[5], "number", f"the quantity {name!r}")
+
+    def of(core: Core, answers: Answers, p: Array) -> Array:
+        A = (answers["points"][:, row : row + 1] @ answers["T"]).astype(complex)
+        made = np.full(len(A), np.nan)
+        good = answers.answered & np.isfinite(A).all(axis=(1, 2))
+        K, M, D, H = (answers[key][good] for key in ("K", "M", "D", "H"))
+        X = np.linalg.solve(K + 1j * H + 1j * w * D - w**2 * M, np.swapaxes(A[good], 1, 2))
+        made[good] = np.abs(A[good] @ X)[:, 0, 0]
+        return made
+
+    unit = "rad/(N m)" if part.startswith("r") else "m/N"
+    about = f"amplitude of {point} along {part} for a unit force there at {w / (2 * np.pi):g} Hz"
+    wanted = frozenset({"points", "T", "K", "M", "D", "H"})
+    return Quantity(name, unit, about, LINEAR, wanted, 0, of, low_is_bad=False)
 
 
 def _deflection(core: Core, name: str, number: str, inside: str, part: str) -> Quantity:
@@ -256,6 +305,8 @@ def _stressed(core: Core, name: str, inside: str, used: bool) -> list[Frame]:
 Make = Callable[[Core, str, str, str, str], Quantity]
 QUANTITIES: dict[str, tuple[str, Make]] = {
     "f": ("f1, f2, ...: natural frequencies", _frequency),
+    "damping": ("damping1, damping2, ...: damping ratios", _damping),
+    "receptance": ("receptance(POINT).z@40 Hz: amplitude for a unit force at a frequency", _receptance),
     "stiffness": ("least stiffness of a point; stiffness(POINT).x", _stiffness),
     "deflection": ("of a point under weight and loads; deflection(POINT).z", _deflection),
     "torque": ("largest holding force; torque(ACTUATOR)", _torque),
