@@ -8,10 +8,15 @@ from typing import Any
 
 import numpy as np
 import pytest
+from click.testing import CliRunner
 
 from supple.api import Robot
+from supple.backends.stepping.layout import CONSTANTS
+from supple.cli.main import main
 from supple.errors import SuppleError
+from supple.machine import Machine
 from supple.measured.tables import read_modal_table
+from supple.motion import laws
 from supple.motion.laws import Estimate, LawPart, SampledLaw, Sensor, law_text, read_law
 from supple.storage.differences import differences
 from supple.storage.studies import read_study
@@ -85,6 +90,29 @@ def test_results_do_not_bring_in_other_files(way: str, read: Any, tmp_path: Path
             made.create_virtual_dataset("frequency", layout)
     with pytest.raises(SuppleError, match=r"in another file|in other files"):
         read(tmp_path / "made.nc")
+
+
+def test_samples_that_wait_fit_the_integrators() -> None:
+    assert CONSTANTS["MOST_WAITING"][0] - 4 == laws.MOST_WAITING
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("control", "--law", "lqg:effort=1,deviation=1,sample=1 ms,delay=1e9"), "more than 60 samples"),
+        (("generate", "--model", "plant", "--target", "../c", "-o", "."), "not for '../c'"),
+        (("generate", "--target", "fmu", "--fmi", "9.9", "-o", "."), "no FMI '9.9'"),
+        (("generate", "--target", "fmu", "-o", f"{__file__}/x"), "cannot be written"),
+    ],
+    ids=str,
+)
+def test_what_cannot_be_done_is_told_before_it_is_begun(
+    words: tuple[str, ...], said: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Robots whose equations take seconds to derive are not derived first."""
+    monkeypatch.setattr(Machine, "model", lambda *args, **options: pytest.fail("the robot is being derived"))
+    found = CliRunner().invoke(main, [words[0], "gough_stewart_plate", *words[1:]])
+    assert found.exit_code == 2 and said in found.stderr and found.stderr.count("\n") == 1
 
 
 def test_plans_have_a_number_of_poses_that_can_be_measured() -> None:

@@ -14,8 +14,8 @@ from supple.backends.c_source import source
 from supple.backends.compiler import find_compiler, portable_library
 from supple.backends.interpreter import interpret
 from supple.backends.package import NamedArray, Package
-from supple.backends.targets.fmu import write_fmu
-from supple.backends.targets.plant import write_plant
+from supple.backends.targets.fmu import check_version, write_fmu
+from supple.backends.targets.plant import check_target, write_plant
 from supple.delivery import scratch
 from supple.expr.function import Array, Function, with_parameters
 from supple.expr.passes import Optimised, Stage, optimise
@@ -88,12 +88,14 @@ def shared_legs(mechanism: Mechanism, forward: bool) -> Program | None:
 
 def export_fmu(robot: Machine, folder: Path, *, version: str = "2.0", structural: str = "viscous") -> Path:
     """The path of an FMU of a robot; parameters that it keeps can be set in it; `structural` as for a simulation."""
+    check_version(version)
     parts = fmu_parts(robot.model(), kept=robot.kept(), structural=structural == "viscous")
     return write_fmu(parts, folder, version=version)
 
 
 def export_plant(robot: Machine, target: str, folder: Path, *, structural: str = "viscous") -> tuple[list[Path], Function]:
     """The paths of a robot as a plant that goes on by steps, and the function that a step evaluates most."""
+    check_target(target)
     parts = fmu_parts(robot.model(), kept=robot.kept(), structural=structural == "viscous")
     main = parts.plant.accelerations or parts.plant.tree or parts.plant.power
     return write_plant(parts, target, folder), main

@@ -43,17 +43,22 @@ def control(
     assembly: str | None = None,
 ) -> Control:
     """A sampled law and its closed loops; options as of `api.Robot.control`."""
+    known: SampledLaw | None = None
+    wishes: Wishes | None = None
+    if isinstance(law, SampledLaw) or law.endswith(".json"):
+        known = law if isinstance(law, SampledLaw) else read_law(Path(law))
+    else:
+        wishes = wishes_of(law, filters)
     model = robot.model()
     where = places(robot, over, poses, along, samples, at)
     table = [dict(zip(where.names, row.tolist(), strict=True)) for row in where.table]
     if len(table) > _MOST_POSES:
         raise SuppleError(f"{len(table)} poses are more than the {_MOST_POSES} of one judgement; look at fewer")
-    if isinstance(law, SampledLaw) or law.endswith(".json"):
-        known = law if isinstance(law, SampledLaw) else read_law(Path(law))
+    if known is not None:
         ask = Ask(known.sensors, known.actuators, known.pushes, tuple(watch) or _watched(model))
         found = [plant_at(model, pose, ask, assembly, cutoff) for pose in table]
     else:
-        wishes = wishes_of(law, filters)
+        assert wishes is not None
         ask = Ask(
             tuple(sensor_of(x) for x in sensors), tuple(model.names[i] for i in model.active), tuple(pushes),
             tuple(watch) or _watched(model),

@@ -13,7 +13,7 @@ from supple.control.plants import PosedPlant, SampledPlant, kept_modes, reduced,
 from supple.control.written import numbers_of
 from supple.errors import SuppleError
 from supple.model.algebra import Array
-from supple.motion.laws import LawPart
+from supple.motion.laws import MOST_WAITING, LawPart
 
 _TIMES = ("sample", "delay", "limit")
 _FILTER = ("modes", "disturbance", "drift")
@@ -46,6 +46,8 @@ def wishes_of(text: str, filters: Sequence[str]) -> Wishes:
     _, x = numbers_of(text, "law", _LAWS[name])
     if not x.get("sample"):
         raise SuppleError(f"law {text}: needs a sample time, as in {name}:...,sample=1 ms")
+    if x.get("delay", 0.0) > MOST_WAITING * x["sample"]:
+        raise SuppleError(f"law {text}: the delay is more than {MOST_WAITING} samples")
     if filters and name in ("lqg", "poles"):
         raise SuppleError(f"filters stand behind pd and pid; {name} makes its own")
     if name in ("pd", "pid") and not x.get("kp") and not x.get("kd"):

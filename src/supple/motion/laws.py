@@ -27,6 +27,7 @@ FORM = "supple controller 1"
 QUANTITIES = ("displacement", "velocity", "acceleration")
 _BYTES = 20_000_000  # of a file
 MOST_STATES, MOST_SENSORS, MOST_PUSHES = 512, 64, 8
+MOST_WAITING = 60  # samples of a delay
 _MATRICES = ("A", "B", "E", "C", "D")
 
 

@@ -17,7 +17,6 @@ import numpy as np
 
 from supple.backends.compiler import find_compiler
 from supple.backends.stepping.drive import Drive, LawTables, Table
-from supple.backends.stepping.layout import CONSTANTS
 from supple.backends.stepping.plant import Ball, Plant
 from supple.backends.stepping.sealed import stepper_of
 from supple.backends.stepping.settings import Settings
@@ -33,6 +32,7 @@ from supple.model.model import Model
 from supple.model.posture import posture
 from supple.model.structural import viscous_equivalent
 from supple.motion.description import Controller, Motion
+from supple.motion.laws import MOST_WAITING
 from supple.motion.trajectory import Trajectory
 from supple.robot.bodies.record import is_zero
 from supple.simulation.law_tables import added, along_path, checked_law, law_tables
@@ -43,7 +43,6 @@ from supple.simulation.starts import Run, Start, started
 from supple.simulation.ways import INDEPENDENT, way_of
 
 _WRENCH = ("fx", "fy", "fz", "mx", "my", "mz")
-_MOST_WAITING = CONSTANTS["MOST_WAITING"][0] - 4  # samples
 _LAWS = {
     None: "no_controller", "pd": "pid", "pid": "pid", "computed_torque": "computed_torque", "state_space": "state_space",
 }  # fmt: skip
@@ -380,8 +379,8 @@ def _check_controller(motion: Motion) -> None:
         raise SuppleError("a controller with a delay needs a sample time; give sample, for example sample: 1 ms")
     if control.sample > 0.0 and motion.duration / control.sample > _MOST_SAMPLES:
         raise SuppleError(f"a sample time of {control.sample:g} s is too short for a motion of {motion.duration:g} s")
-    if control.sample > 0.0 and control.delay > _MOST_WAITING * control.sample:
-        raise SuppleError(f"a delay of {control.delay:g} s is more than {_MOST_WAITING} samples of {control.sample:g} s")
+    if control.sample > 0.0 and control.delay > MOST_WAITING * control.sample:
+        raise SuppleError(f"a delay of {control.delay:g} s is more than {MOST_WAITING} samples of {control.sample:g} s")
 
 
 def _followed(robot: Machine, model: Model, motion: Motion) -> tuple[Trajectory | None, str | None, Mapping[str, float]]:

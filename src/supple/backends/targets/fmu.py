@@ -36,8 +36,7 @@ _EPOCH = (1980, 1, 1, 0, 0, 0)  # the same robot gives the same archive
 
 def write_fmu(parts: FmuParts, folder: Path, *, version: str = "2.0") -> Path:
     """The path of the FMU of a robot, IDENTIFIER.fmu in `folder`; without a C compiler it has sources only (said)."""
-    if version not in VERSIONS:
-        raise SuppleError(f"there is no FMI {version!r} here; choose {' or '.join(VERSIONS)}")
+    check_version(version)
     check_parts(parts)
     name = identifier(parts.robot)
     files = {file: text.encode("ascii") for file, text in _texts(parts, variables(parts), name, version).items()}
@@ -51,6 +50,12 @@ def write_fmu(parts: FmuParts, folder: Path, *, version: str = "2.0") -> Path:
     else:
         files |= _binary(files, name, version)
     return deliver(folder, {f"{name}.fmu": _archive(files)})[0]
+
+
+def check_version(version: str) -> None:
+    """Raises SuppleError for a version of FMI that is not written."""
+    if version not in VERSIONS:
+        raise SuppleError(f"there is no FMI {version!r} here; choose {' or '.join(VERSIONS)}")
 
 
 def identifier(robot: str) -> str:

@@ -29,9 +29,14 @@ _SPARE = 4096  # bytes: padding, signals
 
 def write_plant(parts: FmuParts, target: str, folder: Path) -> list[Path]:
     """The paths of a robot's plant for a target, written to `folder`."""
+    check_target(target)
+    return deliver(folder, TARGETS[target](parts, f"{identifier(parts.robot)}_plant"))
+
+
+def check_target(target: str) -> None:
+    """Raises SuppleError for a target that has no plants."""
     if target not in TARGETS:
         raise SuppleError(f"a plant is written for {', '.join(TARGETS)}, not for {target!r}")
-    return deliver(folder, TARGETS[target](parts, f"{identifier(parts.robot)}_plant"))
 
 
 def plant_library(parts: FmuParts, name: str) -> dict[str, str]:

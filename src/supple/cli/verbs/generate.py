@@ -7,6 +7,7 @@ from pathlib import Path
 import click
 
 from supple.cli.models import MODELS, derivation_progress, keep_option, solve_rates_option
+from supple.cli.motions import writable_place
 from supple.cli.options import formulation_option, json_option, print_json, set_option, structural_option
 from supple.errors import SuppleError
 
@@ -37,6 +38,7 @@ def generate(
     from supple.api import Robot
     from supple.backends.targets import TARGETS
 
+    writable_place(output / "file")
     if target == "fmu":
         if model not in (None, "forward") or derivative or solve_rates:
             raise SuppleError("an FMU holds the whole robot; leave out --model, --derivative and --solve-rates")
