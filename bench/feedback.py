@@ -1,6 +1,6 @@
 """Closed loops by their sampled linear models, beside simulations of the whole robots.
 
-    python bench/feedback.py [decay] [margins] [kalman]
+    python bench/feedback.py [decay] [margins] [kalman] [picture]
 
 decay: poles found in records of robots that were hit, over the workspace, against those foretold; margins: growth just
 inside and outside the edges; kalman: errors of estimates against the covariance that the filter states.
@@ -124,14 +124,44 @@ def truth(run: Any, names: tuple[str, ...]) -> Any:
     columns = []
     for name in names:
         point, part = name.rsplit(".", 1) if not name.startswith("q.") else ("", "")
-        key = f"position:{name.removeprefix('q.')}" if not point else f"point_position:{point}.{part}"
-        x = np.asarray(run[key])
+        x = np.asarray(run[f"point_position:{point}" if point else f"position:{name.removeprefix('q.')}"])
+        x = x[:, "xyz".index(part)] if point else x
         columns.append(x - x[0])
     return np.column_stack(columns)
+
+
+GAUGES = ["q,resolution=1e-6", *(f"strain({link}).y,noise=1e-6" for link in ("13", "23", "16"))]
+GAUGED = "lqg:effort=100,deviation=1e-5,load=0.05,sample=1 ms,delay=0.5 ms"
+
+
+def picture(folder: Path) -> None:
+    """The tip of DualEMPS after a hit of 10 mN s, Coulomb friction left out: under a pd law, and lqg with
+    encoders and gauges; drawn to feedback.png."""
+    from matplotlib.figure import Figure
+
+    robot, pose = supple.Robot("dualemps", {"width": 1e3}), CORNERS[0]
+    figure = Figure(figsize=(9, 4), layout="constrained")
+    above, below = figure.subplots(2, 1, sharex=True)
+    for name, law, sensors in (("pd", "pd:kp=1e5,kd=1e3,sample=1 ms,delay=0.5 ms", ["q", "q,velocity"]),
+                               ("lqg", GAUGED, GAUGES)):  # fmt: skip
+        found = robot.control(law, sensors, pose)
+        print(name, found.stable, found.worst.damping)
+        run = robot.simulate(hit_motion(robot, pose, "P.fx", 1e-2, 1.5, folder), controller=found.law)
+        x = np.asarray(run["point_position:P"])[:, 0]
+        above.plot(run.time, 1e3 * (x - x[0]), linewidth=0.9, label=name)
+        below.plot(run.time, np.asarray(run["tau:q11"]), linewidth=0.9)
+    above.set_ylabel("tip off its place (mm)", fontsize=9)
+    below.set_ylabel("force of q11 (N)", fontsize=9)
+    below.set_xlabel("time (s)", fontsize=9)
+    above.legend(frameon=False, fontsize=9)
+    for axes in (above, below):
+        axes.grid(alpha=0.25)
+        axes.tick_params(labelsize=8)
+    figure.savefig("feedback.png", dpi=120)
 
 
 if __name__ == "__main__":
     asked = sys.argv[1:] or ["decay", "margins", "kalman"]
     with tempfile.TemporaryDirectory() as made:
         for word in asked:
-            {"decay": decay, "margins": margins, "kalman": kalman}[word](Path(made))
+            {"decay": decay, "margins": margins, "kalman": kalman, "picture": picture}[word](Path(made))

@@ -21,7 +21,7 @@ from supple.backends.stepping.layout import CONSTANTS
 from supple.backends.stepping.settings import Settings
 from supple.cli.main import main
 from supple.control.filters import filter_of
-from supple.control.loops import loop_of, radius
+from supple.control.loops import loop_of, nyquist, radius
 from supple.control.plants import Ask, plant_at, reduced, sampled
 from supple.errors import SuppleError
 from supple.model.posture import posture
@@ -316,6 +316,28 @@ def test_exported_laws_tell_the_forces_of_simulations(robot: supple.Robot, tmp_p
     recorded = np.asarray(run["tau"])[1:]
     assert np.abs(recorded).max() == pytest.approx(60.0)
     np.testing.assert_allclose(recorded, np.array(tau)[:-1], rtol=1e-6, atol=1e-6)
+
+
+def test_curves_are_responses_of_the_open_loop(arm: supple.Robot) -> None:
+    """One motor: -F(z) G(z), the law's response times the sampled plant's, each solved by itself."""
+    found = arm.control("pd:kp=20,kd=1,lowpass=80,sample=1 ms,delay=0.4 ms", ["q"], filters=["notch:frequency=14"])
+    plant = plant_at(arm.model(), {}, Ask(found.law.sensors, ("turn",), (), ("q",)))
+    made, part = sampled(plant, SAMPLE, 0.4e-3), found.law.parts[0]
+    f = np.array([0.7, 9.0, 14.0, 60.0, 333.0])
+    for hz, told in zip(f, nyquist(loop_of(plant, found.law), f)[:, 0], strict=True):
+        z = np.exp(2j * np.pi * hz * SAMPLE)
+        law = part.C @ np.linalg.solve(z * np.eye(len(part.A)) - part.A, part.B) + part.D
+        robot = made.C @ np.linalg.solve(z * np.eye(len(made.A)) - made.A, made.B)
+        assert told == pytest.approx(complex(-(law @ robot)[0, 0]), rel=1e-8)
+
+
+def test_modes_beyond_the_cutoff_are_not_passed_over(robot: supple.Robot) -> None:
+    """A law under which a mode of 1.2 kHz grows, though those beyond 1 kHz were taken to die away."""
+    gauges = [f"strain({link}).y,noise=1e-7" for link in ("13", "23", "16")]
+    law = "lqg:effort=3000,deviation=1e-6,disturbance=20,sample=1 ms,delay=0.5 ms"
+    found = robot.control(law, ["q,resolution=1e-6", *gauges])
+    whole = robot.control(found.law, cutoff=0.0)
+    assert found.stable and not whole.stable and any("as the robot file damps them they grow" in x for x in found.notices)
 
 
 def test_what_a_law_cannot_be() -> None:

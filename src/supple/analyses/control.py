@@ -8,8 +8,8 @@ from pathlib import Path
 import numpy as np
 
 from supple.control.designs import Wishes, designed, wishes_of
-from supple.control.judged import judged, locus_of, nyquist_of
-from supple.control.plants import Ask, PosedPlant, plant_at
+from supple.control.judged import growth, judged, locus_of, nyquist_of
+from supple.control.plants import Ask, PosedPlant, cut_off, plant_at
 from supple.control.written import sensor_of
 from supple.errors import SuppleError
 from supple.machine import Machine
@@ -56,17 +56,17 @@ def control(
         raise SuppleError(f"{len(table)} poses are more than the {_MOST_POSES} of one judgement; look at fewer")
     if known is not None:
         ask = Ask(known.sensors, known.actuators, known.pushes, tuple(watch) or _watched(model))
-        found = [plant_at(model, pose, ask, assembly, cutoff) for pose in table]
+        found = [plant_at(model, pose, ask, assembly) for pose in table]
     else:
         assert wishes is not None
         ask = Ask(
             tuple(sensor_of(x) for x in sensors), tuple(model.names[i] for i in model.active), tuple(pushes),
             tuple(watch) or _watched(model),
         )  # fmt: skip
-        found = [plant_at(model, pose, ask, assembly, cutoff) for pose in table]
-        first = found[0] if not at and where.chosen == {} else plant_at(model, dict(where.fixed), ask, assembly, cutoff)
-        known = _law(robot, wishes, found if scheduled else [first], seed)
-    return _judged(robot, known, found)
+        found = [plant_at(model, pose, ask, assembly) for pose in table]
+        first = found[0] if not at and where.chosen == {} else plant_at(model, dict(where.fixed), ask, assembly)
+        known = _law(robot, wishes, [cut_off(x, cutoff) for x in (found if scheduled else [first])], seed)
+    return _judged(robot, known, found, cutoff)
 
 
 def _watched(model: Model) -> tuple[str, ...]:
@@ -89,7 +89,8 @@ def _law(robot: Machine, wishes: Wishes, found: Sequence[PosedPlant], seed: int)
     )  # fmt: skip
 
 
-def _judged(robot: Machine, law: SampledLaw, found: Sequence[PosedPlant]) -> Control:
+def _judged(robot: Machine, law: SampledLaw, whole: Sequence[PosedPlant], cutoff: float) -> Control:
+    found = [cut_off(plant, cutoff) for plant in whole]
     poses = tuple(judged(plant, law) for plant in found)
     worst = found[int(np.argmin([p.damping for p in poses]))]
     gains, locus = locus_of(worst, law)
@@ -98,8 +99,24 @@ def _judged(robot: Machine, law: SampledLaw, found: Sequence[PosedPlant]) -> Con
         robot=robot.name, about=law.about, law=law, text=law_text(law), sensors=tuple(s.name for s in law.sensors),
         forces=(*law.actuators, *law.pushes), states=law.states, parts=len(law.parts), sample=law.sample, delay=law.delay,
         sigma=_sigma(law, found[0]), poses=poses, gains=gains, locus=locus, frequencies_hz=frequencies, nyquist=curve,
-        notices=(*dict.fromkeys(x for plant in found for x in plant.notices), *_coarse(law)),
+        notices=(
+            *dict.fromkeys(x for plant in found for x in plant.notices), *_coarse(law), *_fast(whole, found, law, cutoff),
+        ),
     )  # fmt: skip
+
+
+def _fast(whole: Sequence[PosedPlant], found: Sequence[PosedPlant], law: SampledLaw, cutoff: float) -> list[str]:
+    """Whether loops are stable only because modes above the cutoff were taken to die away."""
+    told = [
+        growth(plant, law) for plant, cut in zip(whole, found, strict=True) if plant is not cut and growth(cut, law) <= 0
+    ]
+    worst = max(told, default=0.0)
+    if worst <= 0:
+        return []
+    return [
+        f"modes above {cutoff:g} Hz were taken to die away; as the robot file damps them they grow by {worst:.3g} 1/s under "
+        "this law (--cutoff 0 shows where): lower its gains, or give the robot the damping that it has"
+    ]
 
 
 def _coarse(law: SampledLaw) -> list[str]:

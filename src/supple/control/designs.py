@@ -16,7 +16,7 @@ from supple.model.algebra import Array
 from supple.motion.laws import MOST_WAITING, LawPart
 
 _TIMES = ("sample", "delay", "limit")
-_FILTER = ("modes", "disturbance", "drift")
+_FILTER = ("modes", "disturbance", "load", "drift")
 _LAWS: Mapping[str, tuple[str, ...]] = {
     "lqg": ("effort", "deviation", "turn", *_FILTER, *_TIMES),
     "poles": ("damping", "bandwidth", *_FILTER, *_TIMES),
@@ -89,8 +89,9 @@ def _observed(plant: PosedPlant, wishes: Wishes) -> LawPart:
     force = x.get("disturbance", 1.0)
     if not force > 0:
         raise SuppleError("disturbance must be above zero: a filter that expects none would not listen to its sensors")
-    seen = np.hypot(_sensor_noise(few), held_out_noise(plant, kept, wishes.sample, wishes.delay, force))
-    noise = Noise(force, x.get("drift", 0.0), seen)
+    load = x.get("load", 0.0)
+    seen = np.hypot(_sensor_noise(few), held_out_noise(plant, kept, wishes.sample, wishes.delay, force, load))
+    noise = Noise(force, x.get("drift", 0.0), load, seen)
     return observed_law(few, made, _GAINS[wishes.law](few, made, x), noise)
 
 

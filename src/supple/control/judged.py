@@ -14,6 +14,7 @@ from supple.results.control import Judged
 _STEADY = 1e-9
 _LOCUS = np.concatenate([np.linspace(0.0, 1.0, 41), np.linspace(1.0, 4.0, 61)[1:]])
 _POINTS = 1500  # of a Nyquist curve
+_BESIDE = np.concatenate([-np.geomspace(40, 0.05, 40), [0.0], np.geomspace(0.05, 40, 40)])  # in half widths of a resonance
 
 
 @one_thread
@@ -38,6 +39,13 @@ def judged(plant: PosedPlant, law: SampledLaw) -> Judged:
     )  # fmt: skip
 
 
+@one_thread
+def growth(plant: PosedPlant, law: SampledLaw) -> float:
+    """How quickly the loop's motions grow (1/s); zero if they do not."""
+    rate = float(np.log(np.abs(np.linalg.eigvals(loop_of(plant, law).matrix())).max())) / law.sample
+    return rate if rate > _STEADY / law.sample else 0.0
+
+
 def _within(plant: PosedPlant, shapes: Array, sample: float) -> Array:
     """Which motions are mostly of modes slower than half the sampling rate, or of the law; others are seen folded down."""
     n = plant.modes
@@ -59,9 +67,13 @@ def locus_of(plant: PosedPlant, law: SampledLaw) -> tuple[Array, Array]:
 @one_thread
 def nyquist_of(plant: PosedPlant, law: SampledLaw) -> tuple[Array, Array]:
     """Frequencies (Hz), denser where the robot or its loop resonates, and open-loop responses there, force by force."""
-    half = 0.5 / law.sample
-    resonant = plant.frequencies_hz[(plant.frequencies_hz > 1e-3) & (plant.frequencies_hz < half)]
-    near = [f * (1 + np.concatenate([-np.geomspace(0.3, 1e-5, 25), np.geomspace(1e-5, 0.3, 25)])) for f in resonant]
-    f = np.unique(np.concatenate([np.geomspace(0.1, 0.999 * half, _POINTS), *near]))
-    f = f[f < 0.999 * half]
-    return f, nyquist(loop_of(plant, law), f)
+    half, loop = 0.5 / law.sample, loop_of(plant, law)
+    f = [np.geomspace(0.1, 0.999 * half, _POINTS)]
+    for i in range(loop.plant.B.shape[1]):
+        z = np.linalg.eigvals(loop.matrix(0.0, i))
+        s = continuous(z[np.abs(z) > 1e-3], law.sample) / (2 * np.pi)
+        sharp = s[np.abs(s.real) < 0.2 * np.abs(s.imag)]
+        f += [abs(x.imag) + max(abs(x.real), 1e-6) * _BESIDE for x in sharp]
+    every = np.unique(np.concatenate(f))
+    every = every[(every > 0.1) & (every < 0.999 * half)]
+    return every, nyquist(loop, every)

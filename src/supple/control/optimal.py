@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-from scipy.linalg import block_diag, solve_discrete_are, solve_discrete_lyapunov
+from scipy.linalg import block_diag, solve_discrete_are
 from scipy.signal import place_poles
 
 from supple.control.plants import PosedPlant, SampledPlant, reduced, sampled
@@ -23,10 +23,12 @@ LEAST_DAMPING = 0.02  # of modes held out
 
 @dataclass(frozen=True)
 class Noise:
-    """Standard deviations: of forces held for a sample (N, N m), of the drift of forces in a second, of every sensor."""
+    """Standard deviations: of forces held for a sample (N, N m), of the drift of forces in a second, of loads at every named
+    point held for a sample (N), of every sensor."""
 
     force: float
     drift: float
+    load: float
     sensors: Array
 
 
@@ -103,7 +105,7 @@ def observed_law(posed: PosedPlant, plant: SampledPlant, K: Array, noise: Noise)
     that that of z^ says."""
     r, drifts = plant.B.shape[1], noise.drift > 0
     A, B, C = plant.A, plant.B, plant.C
-    G, W = B * noise.force, plant.W
+    G, W = np.hstack([B * noise.force, plant.loads * noise.load]), plant.W
     if drifts:
         A = np.block([[A, B], [np.zeros((r, len(A))), np.eye(r)]])
         B = np.vstack([B, np.zeros((r, r))])
@@ -125,9 +127,9 @@ def observed_law(posed: PosedPlant, plant: SampledPlant, K: Array, noise: Noise)
 
 
 @one_thread
-def held_out_noise(plant: PosedPlant, kept: Sequence[int], sample: float, delay: float, force: float) -> Array:
-    """What modes that a law does not know add to each sensor (standard deviation), forces of `force` acting at random: to
-    the filter they are noise. Their damping is taken as LEAST_DAMPING at least."""
+def held_out_noise(plant: PosedPlant, kept: Sequence[int], sample: float, delay: float, force: float, load: float) -> Array:
+    """What modes that a law does not know add to each sensor (standard deviation), forces and loads acting at random: to the
+    filter they are noise. Their damping is taken as LEAST_DAMPING at least."""
     rest = [k for k in range(plant.modes) if k not in set(kept) and plant.frequencies_hz[k] > 1e-3]
     if not rest:
         return np.zeros(len(plant.C))
@@ -138,9 +140,17 @@ def held_out_noise(plant: PosedPlant, kept: Sequence[int], sample: float, delay:
     A[range(n, 2 * n), range(n, 2 * n)] = np.minimum(np.diag(A)[n:], -least)
     D = np.where(np.array([s.quantity == "acceleration" for s in plant.ask.sensors])[:, None], part.D, 0.0)
     made = sampled(replace(part, A=A, D=D), sample, delay)
-    G = force * made.B
-    spread = made.C @ solve_discrete_lyapunov(made.A, G @ G.T) @ made.C.T
+    G = np.hstack([force * made.B, load * made.loads])
+    spread = made.C @ _lasting(made.A, G @ G.T) @ made.C.T
     return np.sqrt(np.maximum(np.diag(spread), 0.0))
+
+
+def _lasting(A: Array, Q: Array) -> Array:
+    """X = A X A^T + Q of a stable A, by doubling."""
+    X = Q
+    for _ in range(40):
+        X, A = X + A @ X @ A.T, A @ A
+    return X
 
 
 def slowest_sample(plant: PosedPlant) -> float:

@@ -14,7 +14,7 @@ from supple.model.closing import values
 from supple.model.equilibrium import equilibrium
 from supple.model.limits import notices
 from supple.model.model import Model
-from supple.model.ports import Ports, outputs_of
+from supple.model.ports import Ports, in_plane, outputs_of, point_rows
 from supple.model.posture import posture
 from supple.model.sensors import forces_of, single
 from supple.model.small_motions import motions_between
@@ -47,6 +47,8 @@ class PosedPlant:
     D: Array
     W: Array
     S: Array
+    loads: Array  # B of forces at all named points
+    shapes: Array  # of the modes in the sensors' displacements
     frequencies_hz: Array
     units: tuple[str, ...]  # of forces
     watched_units: tuple[str, ...]
@@ -68,17 +70,15 @@ class SampledPlant:
     W: Array
     Phi: Array
     Gamma: Array
+    loads: Array  # what unit forces at points, held for a sample, add to z
     ahead: Array
     sample: float
     delay: float
 
 
 @one_thread
-def plant_at(
-    model: Model, pose: Mapping[str, float], ask: Ask, assembly: str | None = None, cutoff: float = 0.0
-) -> PosedPlant:
-    """The PosedPlant of a robot at rest in a pose, held by constant forces of its actuators; modes faster than the cutoff
-    (Hz, 0: none) die away at once, as simulations let them."""
+def plant_at(model: Model, pose: Mapping[str, float], ask: Ask, assembly: str | None = None) -> PosedPlant:
+    """The PosedPlant of a robot at rest in a pose, held by constant forces of its actuators."""
     straight = posture(model, pose, assembly)
     rest = equilibrium(model, straight)
     if model.viscous is None:
@@ -89,30 +89,49 @@ def plant_at(
     seen = [outputs_of(model, rest.q, [s.of]).rows[0] for s in sensors]
     watched = outputs_of(model, rest.q, list(ask.watched))
     ports = Ports((), (), np.vstack([*seen, watched.rows]))
-    made = motions_between(model, rest, Ports((), (), columns.T), ports, free=True)
+    pushed = np.vstack([columns.T, *_at_points(model, rest.q)])
+    made = motions_between(model, rest, Ports((), (), pushed), ports, free=True)
     n, m = len(made.squares), len(sensors)
-    A = np.block([[np.zeros((n, n)), np.eye(n)], [-made.K, -_damping(made.D, made.squares, cutoff)]])
-    B = np.vstack([np.zeros_like(made.B), made.B])
-    C = np.hstack([made.C, np.zeros_like(made.C)])
+    A = np.block([[np.zeros((n, n)), np.eye(n)], [-made.K, -made.D]])
+    forces, loads = np.split(np.vstack([np.zeros_like(made.B), made.B]), [columns.shape[1]], axis=1)
+    B = forces
+    C, D = _sensor_rows(sensors, made.C[:m], A, B)
+    W = np.hstack([made.C[m:], np.zeros_like(made.C[m:])])
+    at = dict(zip(model.names, values(model, straight).tolist(), strict=True))
+    return PosedPlant(
+        replace(ask, sensors=sensors, watched=watched.names), {model.names[i]: at[model.names[i]] for i in model.active},
+        A, B, C, D, W, np.zeros((len(W), B.shape[1])), loads, made.C[:m], np.sqrt(np.abs(made.squares)) / (2 * np.pi), units,
+        watched.units, (*notices(model, made.q), *_friction(model)),
+    )  # fmt: skip
+
+
+def _at_points(model: Model, q: Array) -> list[Array]:
+    """Rows of forces at all named points, those in its plane for a planar robot."""
+    axes = [k for k in in_plane(model) if k < 3]
+    return [point_rows(model, q, point)[axes] for point in model.mechanism.points]
+
+
+def cut_off(plant: PosedPlant, cutoff: float) -> PosedPlant:
+    """The plant with modes faster than the cutoff (Hz, 0: none) damped critically, each by itself, as simulations may do."""
+    fast = plant.frequencies_hz > cutoff
+    if not cutoff > 0 or not fast.any():
+        return plant
+    n, A = plant.modes, plant.A.copy()
+    D = np.where(fast[:, None] | fast[None], 0.0, A[n:, n:])
+    D[fast, fast] = -4 * np.pi * plant.frequencies_hz[fast]
+    A[n:, n:] = D
+    C, _ = _sensor_rows(plant.ask.sensors, plant.shapes, A, plant.B)
+    return replace(plant, A=A, C=C)
+
+
+def _sensor_rows(sensors: Sequence[Sensor], shapes: Array, A: Array, B: Array) -> tuple[Array, Array]:
+    """C and D of sensors whose displacements are `shapes` (sensors, modes)."""
+    C = np.hstack([shapes, np.zeros_like(shapes)])
     D = np.zeros((len(C), B.shape[1]))
     for i, s in enumerate(sensors):
         for _ in range(QUANTITIES.index(s.quantity)):
             C[i], D[i] = C[i] @ A, C[i] @ B
-    at = dict(zip(model.names, values(model, straight).tolist(), strict=True))
-    return PosedPlant(
-        replace(ask, sensors=sensors, watched=watched.names), {model.names[i]: at[model.names[i]] for i in model.active},
-        A, B, C[:m], D[:m], C[m:], D[m:], np.sqrt(np.abs(made.squares)) / (2 * np.pi), units, watched.units,
-        (*notices(model, made.q), *_friction(model)),
-    )  # fmt: skip
-
-
-def _damping(D: Array, squares: Array, cutoff: float) -> Array:
-    """D with modes faster than the cutoff damped critically, each by itself."""
-    omega = np.sqrt(np.maximum(squares, 0.0))
-    fast = omega > 2 * np.pi * cutoff if cutoff > 0 else np.zeros(len(D), dtype=bool)
-    made = np.where(fast[:, None] | fast[None], 0.0, D)
-    made[fast, fast] = 2 * omega[fast]
-    return made
+    return C, D
 
 
 def _friction(model: Model) -> tuple[str, ...]:
@@ -138,7 +157,8 @@ def reduced(plant: PosedPlant, kept: Sequence[int]) -> PosedPlant:
     D = np.where(np.array([s.quantity == "velocity" for s in plant.ask.sensors])[:, None], 0.0, D)
     return replace(
         plant, A=plant.A[np.ix_(states, states)], B=plant.B[states], C=plant.C[:, states], D=D, W=plant.W[:, states],
-        S=plant.W[:, :n] @ still, frequencies_hz=plant.frequencies_hz[own],
+        S=plant.W[:, :n] @ still, loads=plant.loads[states], shapes=plant.shapes[:, own],
+        frequencies_hz=plant.frequencies_hz[own],
     )  # fmt: skip
 
 
@@ -173,7 +193,8 @@ def sampled(plant: PosedPlant, sample: float, delay: float = 0.0) -> SampledPlan
     for k in range(whole):  # a sample on, under the next force in line
         ahead = Phi @ ahead
         ahead[:, size - (k + 2) * r : size - (k + 1) * r] += Gamma
-    return SampledPlant(A, B, C, W, Phi, Gamma, ahead, sample, delay)
+    loads = np.vstack([_held(plant.A, plant.loads, sample)[1], np.zeros((size - n, plant.loads.shape[1]))])
+    return SampledPlant(A, B, C, W, Phi, Gamma, loads, ahead, sample, delay)
 
 
 def _held(A: Array, B: Array, over: float) -> tuple[Array, Array]:
@@ -205,8 +226,5 @@ def _out_of_reach(plant: PosedPlant, k: int) -> str:
     B = np.abs(plant.B[n:]) / np.maximum(np.abs(plant.B[n:]).max(axis=0), 1e-300)
     if B[k].max() < _SLOW:
         return "is moved by none of the actuators"
-    shapes = np.zeros((len(plant.C), n))
-    for i, s in enumerate(plant.ask.sensors):
-        shapes[i] = plant.C[i, n:] if s.quantity == "velocity" else plant.C[i, :n]
-    seen = np.abs(shapes) / np.maximum(np.abs(shapes).max(axis=1), 1e-300)[:, None]
+    seen = np.abs(plant.shapes) / np.maximum(np.abs(plant.shapes).max(axis=1), 1e-300)[:, None]
     return "is seen by none of the sensors" if seen[:, k].max() < _SLOW else ""

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import math
 
-from supple.results.control import Control, Judged
+import numpy as np
+
+from supple.results.control import Array, Control, Judged
 from supple.views.page import Line, Page, Sheet
 
 _MOST = 40  # poses that are listed
+_POLES = 12
 
 
 def control_page(found: Control) -> Page:
@@ -28,7 +31,26 @@ def control_page(found: Control) -> Page:
     columns = ("pose", "stable", "least damping", "Hz", "gain from", "to", "delay margin (ms)")
     more = f", the first {_MOST} of them" if len(found.poses) > _MOST else ""
     title = f"closed loops on the whole linear robot: {len(found.poses)} poses{more}"
-    return [*made, Sheet(columns, rows, title, strong=(worst,) if len(rows) > 1 and worst < _MOST else ())]
+    return [*made, Sheet(columns, rows, title, strong=(worst,) if len(rows) > 1 and worst < _MOST else ()), _poles(found)]
+
+
+def _poles(found: Control) -> Sheet:
+    """The lowest poles of the pose with the least damping, of the loop and of the robot by itself."""
+    where = ", ".join(f"{n} {x:.4g}" for n, x in found.worst.at.items())
+    closed, alone = (_lowest(p) for p in (found.worst.poles, found.worst.open_loop))
+    rows = [
+        (*(closed[k] if k < len(closed) else ("", "")), *(alone[k] if k < len(alone) else ("", "")))
+        for k in range(max(len(closed), len(alone)))
+    ]
+    columns = ("Hz", "damping", "alone: Hz", "damping alone")
+    return Sheet(columns, rows, f"lowest poles at {where}, and those of the robot without the law")
+
+
+def _lowest(poles: Array) -> list[tuple[str, str]]:
+    """Frequency (Hz) and damping ratio of the lowest poles."""
+    upper = sorted(poles[poles.imag >= -1e-9], key=abs)[:_POLES]
+    least = 1e-9 * float(np.abs(poles).max())
+    return [(f"{abs(p) / (2 * np.pi):.4g}", f"{-p.real / abs(p):.2%}") if abs(p) > least else ("0", "-") for p in upper]
 
 
 def _row(p: Judged) -> tuple[str, ...]:

@@ -17,7 +17,8 @@ from supple.errors import SuppleError
 @click.option("--law", required=True, metavar="LAW:GAINS|FILE",
               help="lqg:effort=100,deviation=1e-4,sample=1 ms (effort: what a deviation is worth); poles:damping=0.2,"
               "bandwidth=5; pd:kp=1e5,kd=1e3; pid; or a controller's file (.json), to be judged. Also: delay, limit; "
-              "lqg and poles: modes (how many are kept), disturbance (N, in every sample), drift (N in a second, of forces "
+              "lqg and poles: modes (how many are kept), disturbance (N, in every sample), load (the same at points), "
+              "drift (N in a second, of forces "
               "that are then taken off), turn (rad); pd and pid: lowpass (Hz, of the rate).")  # fmt: skip
 @click.option("--sensor", "sensors", multiple=True, default=("q",), show_default=True, metavar="NAME[,...]",
               help="As in 'q,resolution=1e-6', 'P.x,acceleration,noise=0.01', 'strain(LINK).y,noise=1e-7'; names as of "

@@ -26,7 +26,11 @@ from supple.errors import SuppleError
 @formulation_option
 @structural_option
 @click.option("--motion", metavar="NAME|FILE", help="Of the model controller: the path that it follows.")
-@click.option("--controller", metavar="LAW:GAINS", help="Of it: pd or pid with a sample time, instead of the motion's own.")
+@click.option(
+    "--controller",
+    metavar="LAW:GAINS",
+    help="Of it: pd or pid with a sample time, or a file of supple control (.json), instead of the motion's own.",
+)
 @click.option("--shaper", metavar="LAW:KEYS", help="Of it: how its path is shaped, as for simulate.")
 @json_option
 def generate(
