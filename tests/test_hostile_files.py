@@ -25,7 +25,7 @@ from supple.storage.studies import read_study
 def small_law() -> SampledLaw:
     """Two states, a sensor, an actuator and a push, made for two poses."""
     A, B, E, C, D = np.eye(2) / 2, np.ones((2, 1)), np.zeros((2, 2)), np.ones((2, 2)), np.zeros((2, 1))
-    estimate = Estimate(("P.x",), np.ones((1, 2)), np.zeros((1, 1)), np.ones(1))
+    estimate = Estimate(("P.x",), np.ones((1, 2)), np.zeros((1, 1)), np.ones((1, 1)))
     parts = tuple(LawPart({"q11": x}, A, B, E, C, D, estimate) for x in (0.0, 0.1))
     return SampledLaw(
         "dualemps", "small", (Sensor("q11"),), ("q11",), ("P.fx",), 1e-3, 0.0, parts, (1.0, np.inf), (0.0, 0.1)
@@ -59,7 +59,7 @@ def test_a_controller_comes_back_from_its_file(tmp_path: Path) -> None:
         ({"actuators": ["P.fx"]}, "twice"),
         ({".at": {}}, "poses of its parts"),
         ({".at": {"q11": float("nan")}}, "poses of its parts"),
-        ({".estimate": {"names": ["a", "b"], "C": [[1, 1]], "D": [[1]], "sigma": [1]}}, "C must be 2 x 2"),
+        ({".estimate": {"names": ["a", "b"], "C": [[1, 1]], "D": [[1]], "covariance": [[1]]}}, "C must be 2 x 2"),
         ({"sensors": [{"of": "\x1b[31m", "quantity": "?", "noise": 0, "resolution": 0}]}, r"sensor \\x1b\[31m"),
     ],
     ids=str,

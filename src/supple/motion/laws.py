@@ -236,7 +236,7 @@ def checked(law: SampledLaw) -> SampledLaw:
 def _check_part(part: LawPart, n: int, m: int, r: int) -> None:
     _check_shapes(part, {"A": (n, n), "B": (n, m), "E": (n, r), "C": (r, n), "D": (r, m)})
     if part.estimate is not None:
-        _check_shapes(part.estimate, {"C": (k := len(part.estimate.names), n), "D": (k, m), "sigma": (k,)})
+        _check_shapes(part.estimate, {"C": (k := len(part.estimate.names), n), "D": (k, m), "covariance": (k, k)})
     if not all(map(math.isfinite, part.at.values())):
         raise SuppleError("the poses of its parts must be finite numbers of the same names")
 
