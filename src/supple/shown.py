@@ -249,6 +249,20 @@ class LinearShown(_Shown, results.LinearModel):
         save_linear(self, Path(file))
         return Path(file)
 
+    def plot(self, file: str | Path | None = None, band: tuple[float, float] = (0.0, 250.0)) -> Picture:
+        """Bode plots within a band (Hz); `file` writes the picture too."""
+        import numpy as np
+
+        from supple.views.bode import bode_figure
+
+        f = np.linspace(max(band[0], 1e-3), band[1], 2001)
+        names = (self.inputs, self.outputs, self.input_units, self.output_units)
+        found = results.Frf(self.robot, self.free, "response", f, self.response(f), *names)
+        made = Picture(bode_figure(found, f"under {self.controller}" if self.controller else None))
+        if file is not None:
+            made.save(file)
+        return made
+
     def to_control(self) -> Any:
         """The model as a StateSpace of python-control, with names, in which it allows no dots: tool_fz for tool.fz."""
         try:

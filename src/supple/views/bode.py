@@ -17,8 +17,8 @@ def draw_bode(found: Frf, file: Path) -> Path:
     return written(bode_figure(found), file)
 
 
-def bode_figure(found: Frf) -> Figure:
-    """Magnitude (logarithmic) and phase of the first few responses."""
+def bode_figure(found: Frf, actuators: str | None = None) -> Figure:
+    """Magnitude (logarithmic) and phase of the first few responses; actuators: how they are, if neither free nor held."""
     figure = new_figure(9, 6)
     above, below = figure.subplots(2, 1, sharex=True, height_ratios=(2, 1))
     pairs = [(o, i) for o in range(len(found.outputs)) for i in range(len(found.inputs))]
@@ -39,5 +39,6 @@ def bode_figure(found: Frf) -> Figure:
         axes.tick_params(labelsize=8)
     above.legend(loc="lower left", bbox_to_anchor=(0, 1.0), ncols=2, frameon=False, fontsize=8)
     more = f" ({len(pairs) - _MOST} more responses not drawn)" if len(pairs) > _MOST else ""
-    figure.suptitle(f"{found.robot}: actuators {'free' if found.free else 'held'}{more}", fontsize=11)
+    how = actuators or ("free" if found.free else "held")
+    figure.suptitle(f"{found.robot}: actuators {how}{more}", fontsize=11)
     return figure

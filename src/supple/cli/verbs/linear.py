@@ -3,15 +3,11 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
 from supple.cli.options import assembly_option, at_option, json_option, load_option, print_json, remark, set_option
 from supple.cli.responses import free_option, in_option, out_option, parsed_band
-
-if TYPE_CHECKING:
-    from supple.results import LinearModel
 
 
 @click.command()
@@ -54,7 +50,7 @@ def linear(
     if output is not None:
         found.save(output)
     if plot is not None:
-        _bode(found, quantity, parsed_band(band or "0:250"), plot)
+        found.plot(plot, parsed_band(band or "0:250"))
     if as_json:
         print_json(found.to_json())
         return
@@ -65,14 +61,3 @@ def linear(
     for path in (output, plot):
         if path is not None:
             click.echo(f"wrote {path}")
-
-
-def _bode(found: LinearModel, quantity: str, band: tuple[float, float], file: Path) -> None:
-    import numpy as np
-
-    from supple.results import Frf
-    from supple.views.bode import draw_bode
-
-    f = np.linspace(max(band[0], 1e-3), band[1], 2001)
-    names = (found.inputs, found.outputs, found.input_units, found.output_units)
-    draw_bode(Frf(found.robot, found.free, quantity, f, found.response(f), *names), file)
