@@ -13,9 +13,8 @@ from scipy.linalg import null_space
 
 from supple import generator, models
 from supple.backends.interpreter import interpret
-from supple.backends.package import Package
 from supple.errors import SuppleError
-from supple.expr.function import Function
+from supple.expr.function import Function, with_parameters
 from supple.expr.passes import optimise
 from supple.formulations.least_constraint.composite import independent_names
 from supple.formulations.newton_euler import newton_euler
@@ -235,22 +234,21 @@ def test_passive_rates_solved_inside_equal_those_given(name: str) -> None:
         close_to(found[key], true[key], 1e-11)
 
 
-@cache
-def inverse_with_kept_parameters() -> Package:
-    return generator.generate(Machine.read("dualemps").keeping(("E", "rho")), "inverse").package
-
-
-@pytest.mark.parametrize("wrt", ["q", "v", "a_active", "p"])
+@pytest.mark.parametrize("wrt", ["q", "v", "a_active", "p", "p as generated"])
 def test_derivatives_agree_with_complex_steps(wrt: str) -> None:
-    """Exact derivatives along any input, kept parameters among them."""
-    made = generator.generate(Machine.read("dualemps").keeping(("E", "rho")), "inverse", wrt=wrt).package
-    plain = inverse_with_kept_parameters()
-    sample = {k: v for k, v in made.sample.items() if k != "direction"}
-    d = made.sample["direction"] * np.maximum(np.abs(sample[wrt]), 1.0)
-    h = 1e-30
+    """Exact derivatives along any input, kept parameters among them; as derived, and those of a small robot as generated."""
+    wrt, *generated = wrt.split(" ", 1)
+    name, keep = ("five_bar_elastic", ("k", "crank")) if generated else ("dualemps", ("E", "rho"))
+    robot = Machine.read(name).keeping(keep)
+    plain = with_parameters(models.inverse(robot.mechanism()), robot.symbols)
+    made = models.derivative(plain, wrt)
+    if generated:
+        made = generator.generate(robot, "inverse", wrt=wrt).package.function
+    sample, h = generator.packed(robot, "inverse", plain).sample, 1e-30
+    d = np.random.default_rng(4).uniform(-1, 1, sample[wrt].shape) * np.maximum(np.abs(sample[wrt]), 1.0)
     moved = {**sample, wrt: sample[wrt] + 1j * h * d}
-    found = interpret(made.function)(**sample, direction=d)
-    for key, value in interpret(plain.function)(**moved).items():
+    found = interpret(made)(**sample, direction=d)
+    for key, value in interpret(plain)(**moved).items():
         close_to(found[key], value.imag / h, 1e-9)
 
 
