@@ -158,13 +158,16 @@ class _References:
 
     def check_chains(self) -> None:
         """Notes links that only hang on each other."""
+        grounded: set[Path_] = set()
         for place in self.entries("links"):
-            seen: list[Path_] = []
+            seen: set[Path_] = set()
             here: _Place | None = place
-            while here is not None and here.path not in seen:
-                seen.append(here.path)
+            while here is not None and here.path not in seen and here.path not in grounded:
+                seen.add(here.path)
                 here = self.owner(_parent(here.part), here.template) if _parent(here.part) not in BASE else None
-            if here is not None:
+            if here is None or here.path in grounded:
+                grounded |= seen
+            else:
                 text = "which never reaches the base; let the chain start there"
                 self.problems.append(self.tree.problem(place.path, f"hangs on {_parent(place.part)!r}, {text}"))
 
