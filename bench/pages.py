@@ -4,15 +4,16 @@ what their own code says there: frequencies after actuators were moved, and what
     PYTHONPATH=tests python bench/pages.py [--still] [--pictures DIR] [ROBOT ...]
 
 Needs chromium, and the ziglang wheel for the last three columns. Drawn places are compared with numpy's (m), frequencies
-with those of `supple modes`, a blow with `supple simulate` of a motion file (both relative); frames a second are those of
-the software renderer (left out with --still, on a busy machine); seconds of computing for one second of a blow are those of
-the browser.
+with those of `supple modes`, a blow with `supple simulate` of a motion file (both relative); frames a second, and
+milliseconds of processor time of one, are those of the software renderer (left out with --still); seconds of computing for
+one second of a blow are those of the browser.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import os
 import tempfile
 from pathlib import Path
 
@@ -23,13 +24,37 @@ import supple
 from supple.results.scene import Scene, section_moves, sections
 
 BLOW = 0.05  # s
+FRAMES = 20
 SPEED = """(() => { const gl = supple.renderer.gl, pixel = new Uint8Array(4), from = performance.now();
-for (let k = 0; k < 4; k++) {
+for (let k = 0; k < FRAMES; k++) {
   supple.show?.advance(0.02);
   supple.draw();
   gl.readPixels(0, 0, 1, 1, gl.RGBA, gl.UNSIGNED_BYTE, pixel);
 }
-return 4000 / (performance.now() - from); })()"""
+return 1000 * FRAMES / (performance.now() - from); })()""".replace("FRAMES", str(FRAMES))
+
+
+def spent() -> float:
+    """Seconds of processor time of the browser: of all processes below this one (Linux)."""
+    every = {}
+    for file in Path("/proc").glob("[0-9]*/stat"):
+        try:
+            fields = file.read_text().rpartition(")")[2].split()
+        except OSError:
+            continue  # it has ended
+        every[int(file.parent.name)] = int(fields[1]), int(fields[11]) + int(fields[12])
+    below = {os.getpid()}
+    for _ in range(6):  # generations
+        below |= {pid for pid, (parent, _) in every.items() if parent in below}
+    return sum(ticks for pid, (_, ticks) in every.items() if pid in below) / os.sysconf("SC_CLK_TCK")
+
+
+def frames(page: Browser) -> tuple[float, float]:
+    """Frames a second, and milliseconds of processor time of a frame, while a mode swings."""
+    page.ask("supple.pick(supple.modes ? 'modes' : 'motion'), supple.play(false), supple.draw()")
+    begun = spent()
+    found = page.ask(SPEED)
+    return found, 1e3 * (spent() - begun) / FRAMES
 
 
 def modes_seen(page: Browser, scene: Scene) -> float:
@@ -109,7 +134,7 @@ def main() -> None:
     asked.add_argument("--still", action="store_true", help="leave frames a second out")
     asked.add_argument("--pictures", type=Path, help="a folder for a screenshot or two of every page")
     said = asked.parse_args()
-    columns = {"robot": 24, "MB": 6, "modes": 7, "samples": 9, "mode (m)": 11, "motion (m)": 11, "frames/s": 10}
+    columns = {"robot": 24, "MB": 6, "modes": 7, "samples": 9, "mode (m)": 11, "motion (m)": 11, "frames/s": 10, "ms": 7}
     columns |= {"moved": 9, "blow": 9, "s/s": 7}
     print("".join(f"{k:24}" if k == "robot" else f"{k:>{w}}" for k, w in columns.items()) + "  problems")
     with tempfile.TemporaryDirectory() as folder, browser() as page:
@@ -119,7 +144,7 @@ def main() -> None:
             file = scene.save(Path(folder) / "robot.html")
             page.open(file)
             apart = [modes_seen(page, scene) if scene.modes else 0.0, motion_seen(page, scene)]
-            speed = float("nan") if said.still else page.ask(SPEED)
+            speed = (float("nan"),) * 2 if said.still else frames(page)
             if said.pictures:
                 said.pictures.mkdir(parents=True, exist_ok=True)
                 pictures(page, said.pictures, name)
@@ -133,7 +158,7 @@ def main() -> None:
             modes = 0 if scene.modes is None else len(scene.modes.frequencies_hz)
             size, samples = file.stat().st_size / 1e6, len(scene.motion.time)
             print(
-                f"{name:24}{size:6.2f}{modes:7}{samples:9}{apart[0]:11.1e}{apart[1]:11.1e}{speed:10.1f}"
+                f"{name:24}{size:6.2f}{modes:7}{samples:9}{apart[0]:11.1e}{apart[1]:11.1e}{speed[0]:10.1f}{speed[1]:7.1f}"
                 f"{answered[0]:>9}{answered[1]:>9}{answered[2]:>7}  {extra or 'none'}",
                 flush=True,
             )
