@@ -201,7 +201,8 @@ def gallery_page(folder: Path, live: str) -> str:
         if name in asked:
             scene = robot.show(count=6, live=True)
             scene.save(folder / f"{name}.html")
-            lines += [f'<a href="{name}.html">Open its live 3-D page.</a>', ""]
+            scene.save(folder / f"{name}.png")
+            lines += [f"![{name} at rest](live/{name}.png)", "", f'<a href="{name}.html">Open its live 3-D page.</a>', ""]
         motions = ", ".join(f"`{m}`" for m in robot.motions) or "none"
         lines += [
             f"Motions: {motions}. Parameters: {', '.join(f'`{p}`' for p in robot.parameters) or 'none'}.",

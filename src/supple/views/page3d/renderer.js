@@ -1,20 +1,9 @@
 // Drawing by WebGL 2: lit surfaces on sections, their edges and shadows, a floor, and wide lines.
 
-const SECTIONS_A_ROW = 256;
-const ON_SECTIONS = `
-uniform highp sampler2D sections;
-vec4 row(float section, int k) {
-  int s = int(section + 0.5);
-  return texelFetch(sections, ivec2((s % ${SECTIONS_A_ROW}) * 3 + k, s / ${SECTIONS_A_ROW}), 0);
-}
-vec3 placed(float s, vec3 o) {
-  return vec3(dot(row(s, 0), vec4(o, 1.0)), dot(row(s, 1), vec4(o, 1.0)), dot(row(s, 2), vec4(o, 1.0)));
-}`;
 const SURFACE_VERTEX = `#version 300 es
 precision highp float;
-layout(location = 0) in vec3 offset;
+layout(location = 0) in vec3 at;
 layout(location = 1) in vec3 normal;
-layout(location = 2) in float section;
 layout(location = 3) in vec4 tint;
 layout(location = 4) in float value;
 uniform mat4 camera;
@@ -23,11 +12,10 @@ uniform float floor_height, flattened;
 out vec3 place, facing;
 out vec4 colour;
 out float level;
-${ON_SECTIONS}
 void main() {
-  place = placed(section, offset);
+  place = at;
   if (flattened > 0.5) place -= sun * ((dot(place, up) - floor_height) / dot(sun, up));
-  facing = vec3(dot(row(section, 0).xyz, normal), dot(row(section, 1).xyz, normal), dot(row(section, 2).xyz, normal));
+  facing = normal;
   colour = tint;
   level = value;
   gl_Position = camera * vec4(place, 1.0);
@@ -39,12 +27,10 @@ in vec3 place, facing;
 in vec4 colour;
 in float level;
 uniform vec3 eye, sun, up;
-uniform float mapped, flat_alpha;
+uniform float mapped;
 uniform vec3 palette[6];
-uniform vec4 ink;
 out vec4 shown;
 void main() {
-  if (flat_alpha > 0.0) { shown = vec4(ink.rgb * flat_alpha, flat_alpha); return; }
   vec3 n = normalize(facing), to_eye = normalize(eye - place);
   if (dot(n, to_eye) < 0.0) n = -n;
   vec3 base = colour.rgb;
@@ -136,6 +122,16 @@ function compiled(gl, vertex, fragment) {
   return { program, where };
 }
 
+// Vectors (3 numbers each) turned by their sections, and with w = 1 moved by them.
+function turnedBy(sections, section, vectors, w, out) {
+  for (let v = 0, k = 0; v < section.length; v++, k += 3) {
+    const s = 12 * section[v], x = vectors[k], y = vectors[k + 1], z = vectors[k + 2];
+    out[k] = sections[s] * x + sections[s + 1] * y + sections[s + 2] * z + w * sections[s + 3];
+    out[k + 1] = sections[s + 4] * x + sections[s + 5] * y + sections[s + 6] * z + w * sections[s + 7];
+    out[k + 2] = sections[s + 8] * x + sections[s + 9] * y + sections[s + 10] * z + w * sections[s + 11];
+  }
+}
+
 class Renderer {
   constructor(canvas, robot, tints, grid) {
     const gl = canvas.getContext("webgl2", { antialias: true, stencil: true, premultipliedAlpha: true, preserveDrawingBuffer: true });
@@ -146,22 +142,16 @@ class Renderer {
     this.ground = compiled(gl, FLOOR_VERTEX, FLOOR_FRAGMENT);
     this.line = compiled(gl, LINE_VERTEX, LINE_FRAGMENT);
     this.buffers(tints, grid);
-    this.texture = gl.createTexture();
-    gl.bindTexture(gl.TEXTURE_2D, this.texture);
-    for (const key of [gl.TEXTURE_MIN_FILTER, gl.TEXTURE_MAG_FILTER]) gl.texParameteri(gl.TEXTURE_2D, key, gl.NEAREST);
-    this.rows = Math.max(1, Math.ceil(robot.count / SECTIONS_A_ROW));
-    this.texels = new Float32Array(SECTIONS_A_ROW * 12 * this.rows);
-    gl.texImage2D(gl.TEXTURE_2D, 0, gl.RGBA32F, 3 * SECTIONS_A_ROW, this.rows, 0, gl.RGBA, gl.FLOAT, this.texels);
   }
 
   buffers(tints, grid) {
     const { gl, robot } = this;
-    const n = robot.vertices, offset = new Float32Array(3 * n), normal = new Int8Array(4 * n), section = new Float32Array(n);
+    const n = robot.vertices, offset = new Float32Array(3 * n), normal = new Float32Array(3 * n), section = new Uint32Array(n);
     const tint = new Uint8Array(4 * n), triangles = [], edges = [];
     robot.parts.forEach((part, k) => {
       offset.set(part.offset, 3 * part.base);
       for (let v = 0; v < part.station.length; v++) {
-        normal.set(part.normal.subarray(3 * v, 3 * v + 3), 4 * (part.base + v));
+        for (let c = 0; c < 3; c++) normal[3 * (part.base + v) + c] = part.normal[3 * v + c] / 127;
         section[part.base + v] = part.first + part.station[v];
         tint.set(tints[k], 4 * (part.base + v));
       }
@@ -175,12 +165,12 @@ class Renderer {
       gl.bindBuffer(gl.ARRAY_BUFFER, buffer);
       gl.bufferData(gl.ARRAY_BUFFER, data, gl.DYNAMIC_DRAW);
       gl.enableVertexAttribArray(place);
-      gl.vertexAttribPointer(place, size, type, normalised, size === 3 && type === gl.BYTE ? 4 : 0, 0);
+      gl.vertexAttribPointer(place, size, type, normalised, 0, 0);
       return buffer;
     };
-    attribute(0, offset, 3, gl.FLOAT);
-    attribute(1, normal, 3, gl.BYTE, true);
-    attribute(2, section, 1, gl.FLOAT);
+    Object.assign(this, { offset, normal, section, place: new Float32Array(3 * n), facing: new Float32Array(3 * n) });
+    this.places = attribute(0, this.place, 3, gl.FLOAT);
+    this.facings = attribute(1, this.facing, 3, gl.FLOAT);
     attribute(3, tint, 4, gl.UNSIGNED_BYTE, true);
     this.values = attribute(4, new Float32Array(n), 1, gl.FLOAT);
     this.triangles = { buffer: gl.createBuffer(), count: triangles.length };
@@ -211,11 +201,17 @@ class Renderer {
     gl.bufferData(gl.ARRAY_BUFFER, values, gl.DYNAMIC_DRAW);
   }
 
-  upload(sections) {
+  // Points, and if they are lit their normals, where sections have them. Done here and not by the vertex shader, which
+  // software renderers run once for every corner of every triangle and pass.
+  upload(sections, lit = true) {
     const { gl } = this;
-    this.texels.set(sections);
-    gl.bindTexture(gl.TEXTURE_2D, this.texture);
-    gl.texSubImage2D(gl.TEXTURE_2D, 0, 0, 0, 3 * SECTIONS_A_ROW, this.rows, gl.RGBA, gl.FLOAT, this.texels);
+    turnedBy(sections, this.section, this.offset, 1, this.place);
+    gl.bindBuffer(gl.ARRAY_BUFFER, this.places);
+    gl.bufferSubData(gl.ARRAY_BUFFER, 0, this.place);
+    if (!lit) return;
+    turnedBy(sections, this.section, this.normal, 0, this.facing);
+    gl.bindBuffer(gl.ARRAY_BUFFER, this.facings);
+    gl.bufferSubData(gl.ARRAY_BUFFER, 0, this.facing);
   }
 
   use({ program, where }, values) {
@@ -246,11 +242,11 @@ class Renderer {
     gl.enable(gl.BLEND);
     gl.blendFunc(gl.ONE, gl.ONE_MINUS_SRC_ALPHA);
     const common = { camera: view.camera, eye: view.eye, up: view.up, sun: view.sun, floor_height: view.floor, flattened: 0,
-      palette: PALETTE.flat(), mapped: view.mapped ? 1 : 0, flat_alpha: 0, ink: [0, 0, 0, 1] };
+      palette: PALETTE.flat(), mapped: view.mapped ? 1 : 0, ink: [0, 0, 0, 1] };
     if (view.showFloor) this.drawFloor(view, common, dark);
     gl.bindVertexArray(this.vao);
     if (view.ghost) {
-      this.upload(view.ghost);
+      this.upload(view.ghost, false);
       this.use(this.edge, { ...common, ink: dark ? [0.75, 0.82, 0.9, 0.34] : [0.2, 0.26, 0.33, 0.3] });
       this.elements(this.edges, gl.LINES);
     }
@@ -285,7 +281,7 @@ class Renderer {
     gl.stencilFunc(gl.EQUAL, 0, 255);
     gl.stencilOp(gl.KEEP, gl.KEEP, gl.INCR);
     gl.depthMask(false);
-    this.use(this.surface, { ...common, flattened: 1, flat_alpha: dark ? 0.34 : 0.13, ink: [0, 0.02, 0.05, 1] });
+    this.use(this.edge, { ...common, flattened: 1, ink: [0, 0.02, 0.05, dark ? 0.34 : 0.13] });
     this.elements(this.triangles, gl.TRIANGLES);
     gl.depthMask(true);
     gl.disable(gl.STENCIL_TEST);
