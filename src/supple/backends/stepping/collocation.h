@@ -195,6 +195,7 @@ static int solve_stages(Sim *z, const Drive *d, const Collocation *c, double h, 
     const double time[STAGES] = {z->t + c->c[0] * h, z->t + c->c[1] * h, z->t + c->c[2] * h};
     const double noise = NOISY * larger(z->noise[0] / z->scale[0], z->noise[1] / z->scale[1]);
     double size = HUGE_VAL, first = HUGE_VAL;
+    int renewed = 0;
     z->contraction = pow(z->contraction, 0.8); /* measured again before long */
     for (int iteration = 0; iteration < MOST_ITERATIONS; iteration++) {
         for (int p = 0; p < STAGES; p++)
@@ -208,7 +209,7 @@ static int solve_stages(Sim *z, const Drive *d, const Collocation *c, double h, 
         z->newton_iterations++;
         const double turned = turned_since(z, h, at, extra), before = size;
         collocation_solve(z, c, r);
-        improve(z, STAGES, iteration ? last[0] : NULL, r[0]);
+        improve(z, STAGES, iteration && !renewed ? last[0] : NULL, r[0]);
         memcpy(last, r, sizeof last);
         size = turned;
         for (int p = 0; p < STAGES; p++) {
@@ -223,8 +224,9 @@ static int solve_stages(Sim *z, const Drive *d, const Collocation *c, double h, 
             z->contraction = larger(size / before, 1e-3);
         if (iteration > 1 && size > 2.0 * before && size > larger(1e-6, noise))
             return DIVERGED;
-        if (by_legs(z) && !z->jacobian_is_fresh && iteration == 2 && size > SLOW * first)
-            return DIVERGED; /* new derivatives are cheaper than many iterations */
+        renewed = by_legs(z) && !z->jacobian_is_fresh && iteration == 2 && size > SLOW * first;
+        if (renewed && (differentiate(z, d) != FINE || !collocation_matrix(z, c, h)))
+            return DIVERGED; /* else iterations go on with new derivatives, which are cheaper than many of them */
         const double left = smaller(1.0, z->contraction / larger(0.1, 1.0 - z->contraction));
         const double rounded = larger(iteration > 4 ? STALLED : ROUNDED, noise);
         const int rounding = iteration > 2 && size > 0.3 * before && size < rounded;

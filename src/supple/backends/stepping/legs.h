@@ -12,7 +12,7 @@ enum { LEG_REAL, LEG_SIEVE, LEG_PAIR };
 
 #if LEGS > 0 && SUPPLE_LANES == 1
 #define LEG_ALL (LEGS * LEG_E)
-#define MOST_TROUBLE 5 /* steps that do not converge leg by leg, and one in twenty, before the whole matrix is used */
+#define MOST_TROUBLE 30 /* steps that do not converge leg by leg, and one in three, before the whole matrix is used */
 #define GIVEN_UP 1000000000
 
 static Complies *complies;
@@ -27,7 +27,7 @@ SUPPLE_LOCAL int by_legs(const Sim *z)
 /* A step did not converge with fresh matrices: after some of those, the whole matrix is used from then on */
 SUPPLE_LOCAL void note_trouble(Sim *z)
 {
-    if (by_legs(z) && ++z->leg_trouble > MOST_TROUBLE + z->steps / 20) {
+    if (by_legs(z) && ++z->leg_trouble > MOST_TROUBLE + z->steps / 3) {
         z->leg_trouble = GIVEN_UP;
         z->has_jacobian = 0;
     }
