@@ -155,7 +155,8 @@ def _entry(chance: Random, named: Arrays, key: str) -> None:
 def _sized(chance: Random, named: Arrays, key: str) -> None:
     a = np.asarray(named[key])
     if a.dtype.kind in "fiu":
-        named[key] = a * a.dtype.type(chance.choice((-1, 0, 1, 2, 10)))
+        factor = chance.choice((-1, 0, 1, 2, 10))
+        named[key] = a * a.dtype.type(1 if factor < 0 and a.dtype.kind == "u" else factor)
 
 
 def _shaped(chance: Random, named: Arrays, key: str) -> None:

@@ -13,6 +13,7 @@ from supple.measured.stabilisation import Stable, stable_poles
 from supple.measurements import Extracted, MeasuredModes, Responses
 from supple.robot.bodies.record import Array
 
+_LARGEST = 1e30  # of a response in SI units, and of its inverse
 _LINES = 24  # fewest lines of a band
 _MOST = 60  # modes that are added
 _BEYOND = 1.05  # times the ends of the band: modes so near to it are reported
@@ -29,8 +30,13 @@ def extracted(
     cut = responses.within(inside)
     if len(cut.frequencies_hz) < _LINES:
         raise SuppleError(_too_few(cut, inside))
-    if not np.abs(cut.values).max() > 0:
+    largest = float(np.abs(cut.values).max())
+    if not largest > 0:
         raise SuppleError("the responses are all zero")
+    if not 1 / _LARGEST < largest < _LARGEST:
+        raise SuppleError(
+            f"the largest response is {largest:.3g}, which no robot has; the file is damaged, or its units are"
+        )
     most = min(orders, (len(cut.frequencies_hz) - 2) // 2)
     first = max(2, most // 8)
     tried = poles_by_order(cut.frequencies_hz, cut.values, range(first, most + 1), cut.decay)
