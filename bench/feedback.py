@@ -27,12 +27,12 @@ from supple.simulation.replay import replayed
 from supple.simulation.simulator import simulator
 
 SAMPLE = 1e-3
-ACCELEROMETERS = ["P.x,acceleration,noise=0.01", "P.z,acceleration,noise=0.01"]
+ACCELEROMETERS = ["P.x,acceleration,noise=0.1", "P.z,acceleration,noise=0.1"]
 CORNERS = [{"q11": a, "q21": b} for a, b in ((0.0, 0.0), (0.1, -0.1), (-0.1, 0.1), (0.1, 0.1), (-0.1, -0.1))]
 DELTA = [{}, {"x": 0.1, "y": 0.0, "z": -0.75}, {"x": -0.05, "y": 0.12, "z": -0.8}]
 GOUGH = [{}, {"x": 0.1, "y": 0.05, "z": 1.0}, {"rx": 0.1, "ry": -0.05}]
 CASES: list[tuple[str, dict[str, Any], str, list[str], list[dict[str, float]], str, float]] = [
-    ("dualemps", {"width": 1e3}, "lqg:effort=1000,deviation=1e-5,sample=1 ms,delay=0.5 ms",
+    ("dualemps", {"width": 1e3}, "lqg:effort=100,deviation=1e-5,sample=1 ms,delay=0.5 ms",
      ["q,resolution=1e-6", *ACCELEROMETERS], CORNERS, "P.fx", 1e-3),
     ("dualemps", {"width": 1e3}, "poles:damping=0.1,bandwidth=3,modes=5,sample=1 ms,delay=1.2 ms", ["q,noise=1e-6"], CORNERS,
      "P.fx", 1e-3),
@@ -67,14 +67,16 @@ def decay(folder: Path) -> None:
 
 def margins(folder: Path) -> None:
     """Growth of forces from 0.6 s to 1.2 s before the end of 2 s, 2 % inside and outside the edges."""
-    robot, pose = supple.Robot("dualemps", {"width": 1e3}), CORNERS[0]
-    for law, sensors in (
-        ("lqg:effort=300,deviation=1e-4,sample=1 ms,delay=0.5 ms", ["q,resolution=1e-6"]),
-        ("pd:kp=3e5,kd=5e3,lowpass=100,sample=1 ms,delay=0.5 ms", ["q,resolution=1e-6"]),
-    ):
-        found = robot.control(law, sensors, pose)
+    for name, settings, law, sensors, hit_at, area in (
+        ("dualemps", {"width": 1e3}, "lqg:effort=300,deviation=1e-4,sample=1 ms,delay=0.5 ms", ["q,resolution=1e-6"],
+         "P.fx", 1e-3),
+        ("delta", {}, "lqg:effort=1,deviation=1e-4,sample=1 ms,delay=0.5 ms,disturbance=0.1", ["q,noise=1e-5"],
+         "tool.fz", 1e-4),
+    ):  # fmt: skip
+        robot = supple.Robot(name, settings)
+        found = robot.control(law, sensors)
         one, own = found.poses[0], quiet(found.law)
-        hit = hit_motion(robot, pose, "P.fx", 1e-3, 2.0, folder)
+        hit = hit_motion(robot, dict(one.at), hit_at, area, 2.0, folder)
         edges = (("most gain", one.most_gain), ("least gain", one.least_gain), ("delay", one.delay_margin))
         for what, edge in edges:
             if not edge or not np.isfinite(edge):
@@ -82,9 +84,10 @@ def margins(folder: Path) -> None:
             told = []
             for k in (0.98, 1.02):
                 chosen = replace(own, delay=own.delay + k * edge) if what == "delay" else own.scaled(k * edge)
-                tau = np.abs(np.asarray(robot.simulate(hit, controller=chosen, every=SAMPLE, keep="tau")["tau"])).max(axis=1)
+                tau = np.asarray(robot.simulate(hit, controller=chosen, every=SAMPLE, tol=1e-7, keep="tau")["tau"])
+                tau = np.abs(tau - tau[0]).max(axis=1)
                 told.append(f"{k:.2f} of it: times {tau[-300:].max() / tau[-900:-600].max():.3f}")
-            print(f"{law}: {what} {edge:.4g}; {'; '.join(told)}", flush=True)
+            print(f"{name} {law}: {what} {edge:.4g}; {'; '.join(told)}", flush=True)
 
 
 def kalman(folder: Path) -> None:

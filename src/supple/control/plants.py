@@ -152,9 +152,8 @@ def reduced(plant: PosedPlant, kept: Sequence[int]) -> PosedPlant:
     still = np.zeros((n, B.shape[1]))
     if rest:
         still[rest] = np.linalg.lstsq(K[np.ix_(rest, rest)], B[rest], rcond=1e-13)[0]
-    slow = np.array([s.quantity == "displacement" for s in plant.ask.sensors])
-    D = np.where(slow[:, None], plant.C[:, :n] @ still, plant.C[:, states] @ plant.B[states])
-    D = np.where(np.array([s.quantity == "velocity" for s in plant.ask.sensors])[:, None], 0.0, D)
+    kinds = np.array([QUANTITIES.index(s.quantity) for s in plant.ask.sensors])[:, None]
+    D = np.choose(kinds, [plant.shapes @ still, np.zeros_like(plant.D), plant.shapes[:, own] @ B[own]])
     return replace(
         plant, A=plant.A[np.ix_(states, states)], B=plant.B[states], C=plant.C[:, states], D=D, W=plant.W[:, states],
         S=plant.W[:, :n] @ still, loads=plant.loads[states], shapes=plant.shapes[:, own],
