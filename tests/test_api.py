@@ -73,7 +73,7 @@ def test_every_analysis_is_a_verb_and_a_call(robot: supple.Robot) -> None:
     folder = Path(api.__file__).parent / "analyses"
     verbs = main.list_commands(click.Context(main))
     for name in (p.stem for p in folder.glob("*.py") if p.stem != "__init__"):
-        assert name in verbs and callable(getattr(robot, name))
+        assert name.replace("_", "-") in verbs and callable(getattr(robot, name))
         known = inspect.signature(getattr(import_module(f"supple.analyses.{name}"), name)).parameters
         own = inspect.signature(getattr(supple.Robot, name)).parameters
         given = {k: p.default for k, p in known.items() if p.kind is p.KEYWORD_ONLY and k != "report"}

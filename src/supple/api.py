@@ -672,6 +672,31 @@ class Robot(Machine):
         )  # fmt: skip
         return shown(made, SimulationShown)
 
+    def optimise_motion(
+        self,
+        motion: str | Path | Motion | None = None,
+        *,
+        limits: Mapping[str, Written] | None = None,
+        residual: Written | None = None,
+        of: str | None = None,
+        modes: int = 4,
+        every: Written = "1 ms",
+        output: str | Path | None = None,
+        progress: Callable[[float], None] | None = None,
+    ) -> SimulationShown:
+        """The same paths in the least time: ways from rest to rest as quick as limits allow, rests as they are.
+
+        limits: speed, acceleration, force: most of any actuator, instead of the motion's own; residual: most vibration (m)
+        that each way may leave at the point `of`, of so many modes. Forces are those of the rigid robot; the result is
+        the simulation of the flexible one, whose `performance` says what it uses and leaves."""
+        from supple.analyses.optimise_motion import optimise_motion
+        from supple.shown import SimulationShown, shown
+
+        made = optimise_motion(
+            self, motion, limits=limits, residual=residual, of=of, modes=modes, every=every, output=output, progress=progress
+        )
+        return shown(made, SimulationShown)
+
     def compare(
         self,
         at: At | None = None,

@@ -21,7 +21,7 @@ from supple.errors import FarFromPose, Makeshift, RobotFileError, SuppleError, U
 PURPOSES = {
     "Begin": ("tour", "robots", "new", "import", "check", "show", "report"),
     "Understand a robot": ("modes", "stiffness", "frf", "linear", "bodies", "compare"),
-    "Move it": ("simulate", "inverse", "control"),
+    "Move it": ("simulate", "inverse", "optimise-motion", "control"),
     "Study and size": ("map", "sweep", "size"),
     "Measure and fit": ("plan", "test", "extract", "correlate", "identify"),
     "Take it elsewhere": ("count", "generate", "schema"),
@@ -42,7 +42,7 @@ class _Group(click.Group):
         return super().main(*args, **kwargs)
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        return sorted(name.rstrip("_") for _, name, _ in iter_modules(verbs.__path__))
+        return sorted(name.rstrip("_").replace("_", "-") for _, name, _ in iter_modules(verbs.__path__))
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Verbs by what they are for."""
@@ -60,7 +60,7 @@ class _Group(click.Group):
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name not in self.commands and cmd_name in self.list_commands(ctx):
-            own = f"{cmd_name}_" if iskeyword(cmd_name) else cmd_name
+            own = f"{cmd_name}_" if iskeyword(cmd_name) else cmd_name.replace("-", "_")
             found: click.Command = getattr(import_module(f"{verbs.__name__}.{own}"), own)
             if any(p.name == "robot" for p in found.params):  # verbs that read a robot file
                 allow_outside_option(found)

@@ -84,6 +84,7 @@ def averaged(path: Trajectory, width: float, phase: Phase) -> Trajectory:
 
     travel = max(float(np.ptp(path(path.knots)[0], axis=0).max(initial=0.0)), 1e-12)
     knots = _apart(phase.time((phase.at(path.knots)[:, None] + np.array([0.0, width])).ravel()))
+    knots = np.concatenate([[path.start], knots[knots > path.start + _CLOSE]])
     for _ in range(_DEEPEST):
         made = _integrated(path, knots, rates)
         middle = (knots[1:] + knots[:-1]) / 2

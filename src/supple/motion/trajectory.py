@@ -97,7 +97,7 @@ class Trajectory:
     def lasting(self, duration: float) -> Trajectory:
         """The same signals from 0 to `duration`: cut, or held at their ends."""
         parts = [self.cut(max(self.start, 0.0), min(self.end, duration))] if self.start < duration else []
-        if self.start > 0:
+        if self.start > SHORTEST:
             parts.insert(0, Trajectory.held(self.names, self(self.start)[0], min(self.start, duration)))
         rest = duration - self.end
         if rest > SHORTEST:

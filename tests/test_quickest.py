@@ -1,0 +1,83 @@
+"""Least times against laws known by hand, and vibrations against a simulation that knows nothing of the linear programs."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import supple
+from supple.backends.compiler import find_compiler
+from supple.errors import SuppleError
+
+SLIDER = """
+name: slider
+space: planar
+gravity: [0, 0, 0]
+materials: {steel: {E: 210 GPa, rho: 7800 kg/m^3}}
+sections: {blade: {rectangle: {y: 2 mm, z: 20 mm}}}
+bodies:
+  carriage: {rigid: {mass: 1, inertia: {zz: 1e-3}}}
+  blade: {beam: {length: 0.3 m, section: blade, material: steel, elements: 2}}
+links:
+  carriage: {parent: base, joint: prismatic, axis: y, q: s, body: carriage}
+  blade: {parent: carriage, joint: fixed, body: blade}
+actuators: {s: {}}
+points: {tip: {link: blade, at: [0.3, 0, 0]}}
+motions:
+  go:
+    moves: [{by: {s: 0.1}, duration: 0.6 s}, {rest: 0.4 s}]
+    limits: {speed: 0.5 m/s, force: 4 N}
+"""
+
+
+@pytest.fixture(scope="module")
+def robot(tmp_path_factory: pytest.TempPathFactory) -> supple.Robot:
+    file = tmp_path_factory.mktemp("slider") / "slider.yaml"
+    file.write_text(SLIDER)
+    return supple.Robot(file)
+
+
+def moved(run: supple.results.Simulation) -> float:
+    s = run["position:s"]
+    return float(run.time[np.flatnonzero(np.abs(s - s[-1]) > 1e-9)[-1]])
+
+
+@pytest.mark.skipif(find_compiler() is None, reason="no C compiler")
+def test_least_times_are_those_of_bang_bang(robot: supple.Robot) -> None:
+    """1.0936 kg under 4 N up to 0.5 m/s: 0.1 / v + v / a at least; accelerations that ramp over 1/60 take a little more."""
+    mass = 1 + 0.3 * 7800 * 2e-3 * 20e-3
+    least = 0.1 / 0.5 + 0.5 * mass / 4
+    run = robot.optimise_motion("go")
+    told = run.summary["performance"]
+    assert least < moved(run) < 1.03 * least
+    assert 0.98 < told["limits"]["speed"]["s"]["used"] < 1.0001
+    slower = robot.optimise_motion("go", limits={"speed": "0.4 m/s"})
+    assert moved(slower) > moved(run) and slower.summary["performance"]["limits"]["speed"]["s"]["used"] < 1.0001
+
+
+@pytest.mark.skipif(find_compiler() is None, reason="no C compiler")
+def test_vibration_is_limited_in_the_simulation_too(robot: supple.Robot) -> None:
+    quick = robot.optimise_motion("go").summary["performance"]
+    calm = robot.optimise_motion("go", residual="2 um", modes=2)
+    left = calm.summary["performance"]["residual_vibration_m"]["tip"]
+    assert quick["residual_vibration_m"]["tip"] > 100 * left and left < 4e-6
+    assert moved(calm) < 1.5 * quick["rest_from_s"]
+    assert "instead of 0.6 s, tip then vibrates" in calm.summary["notices"][0]
+
+
+def test_limits_that_cannot_be_met_are_told(robot: supple.Robot, tmp_path: Path) -> None:
+    heavy = supple.Robot("delta")
+    with pytest.raises(SuppleError, match="however slow, its limit is"):
+        heavy.optimise_motion("pick_and_place", limits={"force": "1 N*m"})
+    for limits, says in (({"speed": "0 m/s"}, "above zero"), ({"jerk": "1"}, "must be one of"), ({"speed": "1 N"}, "speed")):
+        with pytest.raises(SuppleError, match=says):
+            robot.optimise_motion("go", limits=limits)
+    with pytest.raises(SuppleError, match="residual"):
+        robot.optimise_motion("go", residual="0 m")
+    with pytest.raises(SuppleError, match="no point 'nose'"):
+        robot.optimise_motion("go", residual="1 um", of="nose")
+    (free := tmp_path / "free.yaml").write_text("moves: [{by: {s: 0.1}, duration: 0.6 s}]")
+    with pytest.raises(SuppleError, match="limit of acceleration or force"):
+        robot.optimise_motion(free)
