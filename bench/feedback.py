@@ -1,6 +1,6 @@
 """Closed loops by their sampled linear models, beside simulations of the whole robots.
 
-    python bench/feedback.py [decay] [margins] [kalman] [picture]
+    python bench/feedback.py [decay] [margins] [kalman] [picture] [names of robots]
 
 decay: poles found in records of robots that were hit, over the workspace, against those foretold; margins: growth just
 inside and outside the edges; kalman: errors of estimates against the covariance that the filter states.
@@ -28,9 +28,9 @@ from supple.simulation.simulator import simulator
 
 SAMPLE = 1e-3
 ACCELEROMETERS = ["P.x,acceleration,noise=0.1", "P.z,acceleration,noise=0.1"]
-CORNERS = [{"q11": a, "q21": b} for a, b in ((0.0, 0.0), (0.1, -0.1), (-0.1, 0.1), (0.1, 0.1), (-0.1, -0.1))]
-DELTA = [{}, {"x": 0.1, "y": 0.0, "z": -0.75}, {"x": -0.05, "y": 0.12, "z": -0.8}]
-GOUGH = [{}, {"x": 0.1, "y": 0.05, "z": 1.0}, {"rx": 0.1, "ry": -0.05}]
+CORNERS = [{"q11": a, "q21": b} for a, b in ((0.0, 0.0), (0.1, -0.1), (-0.1, 0.1), (0.15, 0.0), (0.0, 0.15))]
+DELTA = [{}, {"x": 0.1, "y": 0.0, "z": -0.6}, {"x": -0.05, "y": 0.1, "z": -0.65}]
+GOUGH = [{}, {"x": 0.1, "y": 0.05}, {"rx": 0.1, "ry": -0.05}]
 CASES: list[tuple[str, dict[str, Any], str, list[str], list[dict[str, float]], str, float]] = [
     ("dualemps", {"width": 1e3}, "lqg:effort=100,deviation=1e-5,sample=1 ms,delay=0.5 ms",
      ["q,resolution=1e-6", *ACCELEROMETERS], CORNERS, "P.fx", 1e-3),
@@ -57,7 +57,8 @@ def decay(folder: Path) -> None:
                 hit_motion(robot, at, hit, area, 1.0, folder), controller=quiet(found.law), every=SAMPLE, tol=1e-7,
                 keep="position,velocity",
             )  # fmt: skip
-            held = compared(found_poles(after_hit(run), SAMPLE), *foretold_poles(robot, found.law, at))
+            Y, told = after_hit(run), foretold_poles(robot, found.law, at)
+            held = compared(found_poles(Y, SAMPLE), *told) or compared(found_poles(Y, SAMPLE, (76, 84, 92), 30), *told)
             off = max((x[2] for x in held), default=0.0)
             worst, count = max(worst, off), count + len(held)
             shown = ", ".join(f"{s.real:.3f}{s.imag:+.2f}i ({d:.2%})" for s, _, d, _ in held[:4])
@@ -165,6 +166,9 @@ def picture(folder: Path) -> None:
 
 if __name__ == "__main__":
     asked = sys.argv[1:] or ["decay", "margins", "kalman"]
+    robots = [x for x in asked if x in {case[0] for case in CASES}]  # of the decays, if named
+    CASES = [case for case in CASES if not robots or case[0] in robots]
+    asked = [x for x in asked if x not in robots]
     with tempfile.TemporaryDirectory() as made:
         for word in asked:
             {"decay": decay, "margins": margins, "kalman": kalman, "picture": picture}[word](Path(made))
