@@ -70,7 +70,7 @@ def _rows(path: Path, columns: tuple[str, ...]) -> list[dict[str, str]]:
     made = []
     for number, row in enumerate(found, 2):
         cells = {k: (v or "0").strip() for k, v in row.items() if isinstance(k, str) and isinstance(v, str | None)}
-        bad = [k for k in cells if not re.fullmatch(r"[\w\s.+\-*/^(),]{1,200}", cells[k], re.A)]
+        bad = [k for k in cells if not re.fullmatch(r"[\w .+\-*/^(),]{1,200}", cells[k], re.A)]
         if bad:
             raise SuppleError(f"{file}:{number}: {bad[0]}: {printable(cells[bad[0]])!r} is no number or expression")
         made.append(cells)
