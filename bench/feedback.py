@@ -33,10 +33,10 @@ DELTA = [{}, {"x": 0.1, "y": 0.0, "z": -0.6}, {"x": -0.05, "y": 0.1, "z": -0.65}
 GOUGH = [{}, {"x": 0.1, "y": 0.05}, {"rx": 0.1, "ry": -0.05}]
 CASES: list[tuple[str, dict[str, Any], str, list[str], list[dict[str, float]], str, float]] = [
     ("dualemps", {"width": 1e3}, "lqg:effort=100,deviation=1e-5,sample=1 ms,delay=0.5 ms",
-     ["q,resolution=1e-6", *ACCELEROMETERS], CORNERS, "P.fx", 1e-3),
+     ["q,resolution=1e-6", *ACCELEROMETERS], CORNERS, "P.fx", 1e-4),
     ("dualemps", {"width": 1e3}, "poles:damping=0.1,bandwidth=3,modes=5,sample=1 ms,delay=1.2 ms", ["q,noise=1e-6"], CORNERS,
-     "P.fx", 1e-3),
-    ("dualemps", {"width": 1e3}, "pd:kp=1e5,kd=1e3,sample=1 ms,delay=0.5 ms", ["q", "q,velocity"], CORNERS, "P.fx", 1e-3),
+     "P.fx", 1e-4),
+    ("dualemps", {"width": 1e3}, "pd:kp=1e5,kd=1e3,sample=1 ms,delay=0.5 ms", ["q", "q,velocity"], CORNERS, "P.fx", 1e-4),
     ("delta", {}, "lqg:effort=1,deviation=1e-4,sample=1 ms,delay=0.5 ms,disturbance=0.1", ["q,noise=1e-5"], DELTA, "tool.fx",
      1e-4),
     ("delta", {}, "pd:kp=300,kd=5,sample=1 ms,delay=0.5 ms", ["q", "q,velocity"], DELTA, "tool.fx", 1e-4),
@@ -54,7 +54,7 @@ def decay(folder: Path) -> None:
             found = robot.control(law, sensors, pose)
             at = dict(found.poses[0].at)
             run = robot.simulate(
-                hit_motion(robot, at, hit, area, 1.0, folder), controller=quiet(found.law), every=SAMPLE, tol=1e-7,
+                hit_motion(robot, at, hit, area, 1.0, folder), controller=quiet(found.law), every=SAMPLE, tol=1e-8,
                 keep="position,velocity",
             )  # fmt: skip
             Y, told = after_hit(run), foretold_poles(robot, found.law, at)

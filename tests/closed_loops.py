@@ -66,9 +66,11 @@ def found_poles(Y: Array, sample: float, ranks: Sequence[int] = (44, 50, 56), la
     s, size = fits[0]
     made = []
     for k in np.argsort(-size):
+        if s[k].imag < 10 or size[k] < 0.02 * size.max():
+            continue
         near = [f[0][np.argmin(np.abs(f[0] - s[k]))] for f in fits[1:]]
         same = all(abs(x.real / s[k].real - 1) < 0.01 and abs(x.imag / s[k].imag - 1) < 0.002 for x in near)
-        if s[k].imag > 10 and size[k] > 0.02 * size.max() and same:
+        if same:
             made.append(complex(s[k]))
     return made
 
