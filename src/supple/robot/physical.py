@@ -34,7 +34,8 @@ def inertia_fault(mass: Any, centre: Sequence[Any], I: Any, given: Sequence[str]
     if mass == 0:
         return "a body without mass has no inertia; give its mass, or write unphysical: allowed"
     if at_origin:
-        I = I - mass * (np.eye(3, dtype=int) * sum(x * x for x in centre) - np.outer(centre, centre))  # noqa: E741
+        r = np.array(centre, dtype=object)  # whole numbers may be beyond those of the machine
+        I = I - mass * (np.eye(3, dtype=object) * (r @ r) - np.outer(r, r))  # noqa: E741
     axes = [k for k, name in enumerate(MOMENTS) if name in given]
     stray = [k for k in range(3) if k not in axes and any(I[k] != 0)]
     if stray and not at_origin:
