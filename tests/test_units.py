@@ -115,12 +115,12 @@ FIELDS = {
         Move.to Move.by Waypoint.to""",
     "rad": """Anchor.rotate Link.gamma Link.alpha Link.theta Link.rotate Platform.rotate Point.rotate Skin.rotate
         motions.Circle.start Sine.phase Sweep.phase""",
-    "m/s or rad/s": "Actuator.width Friction.width Motion.rates motions.Circle.speed Limits.speed",
+    "m/s or rad/s": "Actuator.width Friction.width Motion.rates motions.Circle.speed Limits.speed ActuatorLimits.speed",
     "m/s^2": "RobotFile.gravity",
-    "m/s^2 or rad/s^2": "Limits.acceleration",
+    "m/s^2 or rad/s^2": "Limits.acceleration ActuatorLimits.acceleration",
     "m/s^3 or rad/s^3": "Limits.jerk",
     "s": """Rayleigh.beta Motion.duration motions.Circle.period motions.Circle.run_up ComputedTorque.sample
-        ComputedTorque.delay Gains.sample Gains.delay Impulse.duration Impulse.at Move.rest Move.duration
+        ComputedTorque.lead ComputedTorque.delay Gains.sample Gains.delay Impulse.duration Impulse.at Move.rest Move.duration
         Move.acceleration_time Move.jerk_time Ramp.begin Ramp.end Sine.fade Square.period Square.at Step.at
         Sweep.fade Waypoint.time""",
     "rad/s": "Rayleigh.alpha ComputedTorque.kd",
@@ -135,7 +135,7 @@ FIELDS = {
     "N/m^2": "Material.E Material.G Material.limit",
     "m^2": "Properties.area",
     "m^4": "Properties.Iy Properties.Iz Properties.J",
-    "N or N m": "Actuator.coulomb Friction.coulomb ComputedTorque.limit Gains.limit",
+    "N or N m": "Actuator.coulomb Friction.coulomb ComputedTorque.limit Gains.limit ActuatorLimits.force",
     "N/m": "Spring.x Spring.y Spring.z",
     "N m/rad": "Spring.rx Spring.ry Spring.rz",
     "N s/m": "JointDamping.x JointDamping.y JointDamping.z",
@@ -145,7 +145,8 @@ FIELDS = {
     "N/m/s or N m/rad/s": "Gains.ki",
     "percent": """Beam.elements Beam.segments Beam.axis Beam.up Damping.modal Damping.structural Plate.refine Plate.tolerance
         Selection.modes Selection.effective_mass Link.axis Material.nu Motion.repeat Properties.ky Properties.kz
-        motions.Circle.axis motions.Circle.turns Square.duty ShaperLaw.damping ShaperLaw.tolerance ShaperLaw.width""",
+        motions.Circle.axis motions.Circle.turns Square.duty ShaperLaw.damping ShaperLaw.tolerance ShaperLaw.width
+        ShaperLaw.length""",
     "?": """Actuator.gear JointDamping.matrix Leg.vary Motion.signals Motion.torques Motion.loads Parameter.value
         RobotFile.parameters Spring.matrix Impulse.area Impulse.peak Ramp.first Ramp.last Signal.constant Sine.amplitude
         Sine.offset Square.high Square.low Step.height Sweep.amplitude""",
@@ -158,24 +159,25 @@ POSITIVE = """Beam.length Nodes.radius Nodes.within Patch.thickness Plate.thickn
     motions.Circle.radius motions.Circle.speed motions.Circle.period motions.Circle.run_up ComputedTorque.limit Gains.limit
     Impulse.duration Limits.speed Limits.acceleration Limits.jerk Move.rest Move.duration Move.acceleration_time
     Move.jerk_time Sine.frequency Sweep.first Sweep.last Square.period Square.duty Beam.segments Motion.repeat
-    Motion.filter ShaperLaw.frequencies ShaperLaw.tolerance ShaperLaw.width"""
+    Motion.filter ShaperLaw.frequencies ShaperLaw.tolerance ShaperLaw.width ShaperLaw.length
+    ActuatorLimits.speed ActuatorLimits.acceleration ActuatorLimits.force"""
 NOT_NEGATIVE = """Beam.elements Damping.modal Damping.structural Inertia.xx Inertia.yy Inertia.zz Plate.refine PointMass.mass
     Rayleigh.alpha Rayleigh.beta Rigid.mass Selection.modes Actuator.viscous Actuator.coulomb Actuator.width Actuator.inertia
     Friction.viscous Friction.coulomb Friction.width JointDamping.x JointDamping.y JointDamping.z JointDamping.rx
     JointDamping.ry JointDamping.rz ComputedTorque.kp ComputedTorque.kd ComputedTorque.ki ComputedTorque.sample
     ComputedTorque.delay Gains.kp Gains.kd Gains.ki Gains.sample Gains.delay Impulse.at Ramp.begin Ramp.end Sine.fade
-    Square.at Step.at Sweep.fade Waypoint.time ShaperLaw.damping"""
+    Square.at Step.at Sweep.fade Waypoint.time ShaperLaw.damping ComputedTorque.lead"""
 MOST = {  # field -> the least value that is too much
     "Material.nu": "0.5", "Properties.ky": "1.001", "Properties.kz": "1.001", "Selection.effective_mass": "1",
     "Square.duty": "1", "Beam.elements": "201", "Beam.segments": "51", "Selection.modes": "501", "Plate.refine": "7",
     "Plate.tolerance": "0.11", "Motion.repeat": "1001", "ShaperLaw.damping": "1", "ShaperLaw.tolerance": "1",
-    "ShaperLaw.width": "1",
+    "ShaperLaw.width": "1", "ShaperLaw.length": "11",
 }  # fmt: skip
 DEFAULTS = {  # of those that are neither absent nor zero
     "Beam.elements": 1, "Beam.segments": 1, "Nodes.within": 1e-6, "Plate.tolerance": 0.001, "Actuator.width": 0.001,
     "Friction.width": 0.001, "Actuator.gear": 1, "Material.nu": 0.3, "Properties.ky": 5 / 6, "Properties.kz": 5 / 6,
     "Motion.repeat": 1, "motions.Circle.turns": 1, "Impulse.duration": 0.001, "Square.duty": 0.5,
-    "ShaperLaw.tolerance": 0.05, "ShaperLaw.width": 0.2,
+    "ShaperLaw.tolerance": 0.05, "ShaperLaw.length": 1,
 }  # fmt: skip
 UNIT = {field: unit for unit, fields in FIELDS.items() for field in fields.split()}
 
