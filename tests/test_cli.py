@@ -59,7 +59,7 @@ BAD_COMMANDS = [
     ("check five_bar --at arm1/q1=1mm", "at arm1/q1=1mm: must be an angle, but the units given make a length"),
     ("check five_bar --at arm1/q1=1 --at arm1/q1=2", "--at arm1/q1 is given twice; give it once"),
     ("check 3rrr --at x=0 --at leg1/q1=1", "give either the platform's pose (x, ...) or joint values"),
-    ("check delta --at z=-5", "cannot close at z=-5; the pose is out of reach"),
+    ("check delta --at z=-5", "cannot close at z=-5, x=0, y=0; the pose is out of reach"),
     ("check five_bar --assembly sideways", "has no assembly mode 'sideways'; it has: outward, inward"),
     ("check cantilever --set L", "--set 'L' must be NAME=VALUE"),
     ("check cantilever --set LL=1", "there is no parameter 'LL'; did you mean 'L'?"),
