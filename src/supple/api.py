@@ -40,6 +40,7 @@ if TYPE_CHECKING:  # what only some calls need is loaded when they are made
         SizingShown,
         StiffnessShown,
         StudyShown,
+        TunedShown,
     )
 
 Report = Callable[["Stage"], None]
@@ -696,6 +697,42 @@ class Robot(Machine):
             self, motion, limits=limits, residual=residual, of=of, modes=modes, every=every, output=output, progress=progress
         )
         return shown(made, SimulationShown)
+
+    def tune(
+        self,
+        motions: str | Path | Motion | Sequence[str | Path | Motion] = (),
+        *,
+        of: str = "shaper",
+        by: str | None = None,
+        point: str | None = None,
+        vary: Mapping[str, str | Sequence[float]] | None = None,
+        shapers: Sequence[str] = (),
+        modes: int = 2,
+        enough: Written | None = None,
+        controller: str | None = None,
+        tries: int = 30,
+        within: float = 30.0,
+        saturated: float = 0.0,
+        every: Written = "1 ms",
+        accept: bool = False,
+        progress: Callable[[float], None] | None = None,
+    ) -> TunedShown:
+        """The shaper, or the gains (`of`), that is best where it is worst, of all motions and payloads.
+
+        by: residual (m; of shapers), settled (s), peak, rms (m; rms: of gains) of a point or of all, tracking (actuators).
+        vary: parameters, a list each, one robot for every entry; path, shaper and inverse dynamics stay those of this robot.
+        shapers: those that are tried (all kinds, for mode 1 up to `modes`); enough: the shortest that is as good as this.
+        controller: where the search for gains begins, by factors of at most `within`, in so many `tries`; saturated: share
+        of the time that a force may be at its limit."""
+        from supple.analyses.tune import tune
+        from supple.shown import TunedShown, shown
+
+        made = tune(
+            self, motions, of=of, by=by, point=point, vary=vary, shapers=shapers, modes=modes, enough=enough,
+            controller=controller, tries=tries, within=within, saturated=saturated, every=every, accept=accept,
+            progress=progress,
+        )  # fmt: skip
+        return shown(made, TunedShown)
 
     def compare(
         self,

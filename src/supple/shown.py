@@ -16,6 +16,7 @@ from supple.results.report import Difference, Report
 from supple.results.scene import Scene
 from supple.results.sizing import Sizing
 from supple.results.study import Study
+from supple.results.tuning import Tuned
 
 if TYPE_CHECKING:  # what shows results takes longer to load than many results to compute
     import xarray
@@ -89,6 +90,21 @@ class ControlShown(_Shown, Control):
         if file is not None:
             written(made, Path(file))
         return Picture(made)
+
+
+class TunedShown(_Shown, Tuned):
+    """Shapers or gains tried."""
+
+    def _page(self) -> Page:
+        from supple.views.tuning_page import tuning_page
+
+        return tuning_page(self)
+
+    def save(self, file: str | Path) -> Path:
+        """Write the best one to a file (.yaml), as a motion file has it."""
+        from supple.storage.controls import save_tuned
+
+        return save_tuned(self, Path(file))
 
 
 class ModesShown(_Shown, results.Modes):

@@ -21,7 +21,7 @@ from supple.errors import FarFromPose, Makeshift, RobotFileError, SuppleError, U
 PURPOSES = {
     "Begin": ("tour", "robots", "new", "import", "check", "show", "report"),
     "Understand a robot": ("modes", "stiffness", "frf", "linear", "bodies", "compare"),
-    "Move it": ("simulate", "inverse", "optimise-motion", "control"),
+    "Move it": ("simulate", "inverse", "optimise-motion", "tune", "control"),
     "Study and size": ("map", "sweep", "size"),
     "Measure and fit": ("plan", "test", "extract", "correlate", "identify"),
     "Take it elsewhere": ("count", "generate", "schema"),

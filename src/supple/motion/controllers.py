@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import json
+import math
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -40,6 +43,21 @@ def controlled(motion: Motion, text: str | SampledLaw) -> Motion:
     )  # fmt: skip
     drives: Any = {n: "controlled" if n in actuators else "torque" for n in motion.drives}
     return replace(motion, controller=made, drives=drives)
+
+
+def controller_text(control: Controller) -> str:
+    """A joint controller as a motion file has it: {"pd": {"kp": 10000.0, "kd": 200.0}}."""
+    made: dict[str, Any] = {key: _short(getattr(control, key)) for key in _GAINS}
+    made |= {key: getattr(control, key) or None for key in ("sample", "delay", "of", "lead")}
+    made["model"] = control.model if control.model != "rigid" else None
+    return json.dumps({control.law: {key: x for key, x in made.items() if x is not None}})
+
+
+def _short(given: Mapping[str, float]) -> float | dict[str, float] | None:
+    """One number if all are alike, None if none is given."""
+    told = {n: x for n, x in given.items() if math.isfinite(x) and x != 0}
+    alike = len(told) == len(given) and len(set(told.values())) == 1
+    return next(iter(told.values())) if alike else told or None
 
 
 def controller_of(law: SampledLaw) -> Controller:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 
 from supple.errors import SuppleError
@@ -38,6 +39,14 @@ def shaped_by(motion: Motion, text: str) -> Motion:
     modes = () if frequencies else _modes(given.get("modes", "1"))
     made = Shaper(law, modes, frequencies, damping, tolerance or 0.05, width, _length(given), poses == "along")
     return replace(motion, shaper=made)
+
+
+def shaper_text(shaper: Shaper) -> str:
+    """A shaper as a motion file has it: {"zvd": {"modes": [1, 2]}}."""
+    usual = Shaper(shaper.law, ())
+    keys = {k: list(getattr(shaper, k)) for k in ("modes", "frequencies", "damping") if getattr(shaper, k)}
+    more = {k: getattr(shaper, k) for k in ("tolerance", "width", "length") if getattr(shaper, k) != getattr(usual, k)}
+    return json.dumps({shaper.law: {**keys, **more, **({} if shaper.along else {"poses": "start"})}})
 
 
 def _listed(given: dict[str, str], key: str, dimension: str) -> tuple[float, ...]:

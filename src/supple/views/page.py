@@ -14,7 +14,7 @@ from rich.table import Table
 
 _LEFT = {
     "robot", "axis", "body", "what", "about", "moves", "bends", "closure", "joint", "point", "coordinate", "signal",
-    "formulation", "expected", "why", "integrates", "parameter", "pose",
+    "formulation", "expected", "why", "integrates", "parameter", "pose", "case",
 }  # fmt: skip
 
 
