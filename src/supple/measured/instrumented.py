@@ -103,6 +103,8 @@ def _seen(
 ) -> Array:  # fmt: skip
     """Rows of channels at places, by velocities and rotations of points, and of springs by their stiffness."""
     made = np.zeros((len(channels), motions.shape[1]))
+    if not motions.shape[1]:
+        return made
     places = {name: k for k, name in enumerate(mechanism.points)}
     for row, channel in enumerate(channels):
         if channel.force and stiffness is not None:

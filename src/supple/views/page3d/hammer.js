@@ -184,7 +184,10 @@ class HammerShow {
       return Math.hypot(re, im);
     };
     const moved = answers.map((x) => [x.t, (x.position[k] - rest) * about.every]);
-    for (let f = highest / 400; f <= highest; f += highest / 400) lines.push([f, ((2 * Math.PI * f) ** 2 * transform(moved, f)) / transform(force, f)]);
+    for (let i = 1; i <= 400; i++) {
+      const f = (highest * i) / 400;
+      lines.push([f, ((2 * Math.PI * f) ** 2 * transform(moved, f)) / transform(force, f)]);
+    }
     return lines;
   }
 
