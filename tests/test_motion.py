@@ -87,6 +87,14 @@ def test_joined_and_together() -> None:
     assert 2.0 in both.breaks  # the sweep stops in full motion
 
 
+def test_pieces_as_short_as_rounding_vanish_side_by_side() -> None:
+    first = straight(("a",), [0], [1], trapezoidal(1.0))
+    short = Trajectory.joined([first, Trajectory.held(("a",), [1.0], 2e-13), Trajectory.held(("a",), [1.0], 1.0)])
+    both = Trajectory.together([short, Trajectory.held(("b",), [4.0], 2.0)])
+    t = np.linspace(0, 2, 41)
+    np.testing.assert_allclose(both(t)[0], np.column_stack([first(t)[0][:, 0], np.full(41, 4.0)]), atol=1e-12)
+
+
 @pytest.mark.parametrize(
     ("knots", "coefficients", "words"),
     [

@@ -211,7 +211,8 @@ def _moving(state: tuple[Array, Array, Array]) -> bool:
 
 
 def _snapped(part: Trajectory, knots: Array, slack: float) -> Trajectory:
-    """The part with knots that differ from common ones only by rounding moved onto them."""
+    """The part with knots that differ from common ones only by rounding moved onto them; pieces in between go."""
     nearest = knots[np.clip(np.searchsorted(knots, part.knots - slack), 0, knots.size - 1)]
     own = np.where(np.abs(nearest - part.knots) <= slack, nearest, part.knots)
-    return Trajectory(part.names, own, part.coefficients, part.breaks)
+    longer = np.diff(own) > 0
+    return Trajectory(part.names, own[np.concatenate([[True], longer])], part.coefficients[longer], part.breaks)
