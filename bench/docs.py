@@ -1,7 +1,7 @@
-"""All code blocks of the documentation as printed, those marked by hand and commands without a fence too, with their
-processor times. Commands that name files of the reader's own are left out, and said to be.
+"""All code blocks of the documentation as printed, those marked by hand too, with their processor times. Blocks that name
+files of the reader's own are left out, and said to be. --list tells which are run by hand, and why.
 
-python bench/docs.py [PAGE ...]
+python bench/docs.py [--list] [PAGE ...]
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import tempfile
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
-from docs_blocks import ROOT, Block, blocks, indented, pages, run, words
+from docs_blocks import ROOT, Block, blocks, pages, run
 
 
 def spent() -> float:
@@ -21,43 +21,39 @@ def spent() -> float:
     return own.ru_utime + own.ru_stime + children.ru_utime + children.ru_stime
 
 
-_OWN = (".yaml", ".uff", ".nc", ".csv", ".par", ".urdf")
-
-
-def lacking(block: Block, folder: Path) -> list[str]:
-    """Files that a command reads and that nothing on its page has made."""
-    given = words(block.text)
-    written = {given[k + 1] for k, w in enumerate(given[:-1]) if w in ("-o", "--output", "--plot", "--overlay", "--shapes")}
-    return [w for w in given[1:] if w.endswith(_OWN) and w not in written and not (folder / w).exists()]
+YOURS = "reads files of yours"
 
 
 def main() -> int:
-    failed = 0
-    for page in pages():
-        if sys.argv[1:] and page.stem not in sys.argv[1:]:
+    failed, asked = 0, [w for w in sys.argv[1:] if w != "--list"]
+    for page in (p for p in pages() if not asked or p.stem in asked):
+        if "--list" in sys.argv:
+            for block in (b for b in blocks(page) if b.by_hand):
+                print(f"{block.name}: {block.by_hand}: {block.text.splitlines()[0]}")
             continue
-        with tempfile.TemporaryDirectory() as made:
-            folder = Path(made)
-            shutil.copytree(ROOT / "docs" / "examples", folder / "docs" / "examples")
-            names: dict[str, object] = {}
-            for block in sorted([*blocks(page), *indented(page)], key=lambda b: b.line):
-                if (
-                    block.language == "sh"
-                    and block.by_hand
-                    and "\n" not in block.text
-                    and (absent := lacking(block, folder))
-                ):
-                    print(f"{block.name}: reads {', '.join(absent)}, which is yours: not run")
-                    continue
-                begun = spent()
-                try:
-                    run(block, folder, names)
-                except (Exception, SystemExit) as problem:
-                    failed += 1
-                    print(f"{block.name}: {type(problem).__name__}: {str(problem)[:400]}")
-                if block.language in ("sh", "python"):
-                    print(f"{block.name}: {spent() - begun:.1f} s{', by hand' if block.by_hand else ''}", flush=True)
+        with tempfile.TemporaryDirectory() as folder:
+            failed += sum(not well(b, Path(folder), names) for names in [{}] for b in prepared(page, Path(folder)))
     return 1 if failed else 0
+
+
+def prepared(page: Path, folder: Path) -> list[Block]:
+    shutil.copytree(ROOT / "docs" / "examples", folder / "docs" / "examples")
+    return blocks(page)
+
+
+def well(block: Block, folder: Path, names: dict[str, object]) -> bool:
+    """Runs a block and says how long it took; False if it fails."""
+    if block.language not in ("sh", "python", "yaml") or block.by_hand == YOURS:
+        return True
+    begun, fine = spent(), True
+    try:
+        run(block, folder, names)
+    except (Exception, SystemExit) as problem:
+        fine = False
+        print(f"{block.name}: {type(problem).__name__}: {str(problem)[:400]}")
+    if block.language != "yaml":
+        print(f"{block.name}: {spent() - begun:.1f} s{', by hand' if block.by_hand else ''}", flush=True)
+    return fine
 
 
 if __name__ == "__main__":

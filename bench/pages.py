@@ -115,7 +115,7 @@ def blow_off(page: Browser, robot: supple.Robot, at: dict[str, float]) -> float:
         held = dict.fromkeys(at, "prescribed")
         motion = {"start": at, "drive": held, "loads": {point: {"fx": blow}}, "duration": f"{BLOW} s"}
         file.write_text(json.dumps(motion), encoding="utf-8")
-        run = robot.simulate(file, every=2.5e-4, step=1.25e-4, tol=1e-7)
+        run = robot.simulate(file, every=2.5e-4, step=6.25e-5, tol=1e-7)
     exact = run[f"point_position:{point}"][1:]
     return float(np.abs(found - exact).max() / np.abs(exact - exact[0]).max())
 

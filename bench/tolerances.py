@@ -29,6 +29,7 @@ from threadpoolctl import threadpool_limits
 from supple.backends.stepping.settings import Settings
 from supple.machine import GALLERY, Machine
 from supple.model import observe
+from supple.simulation.elastic_control import foreseen
 from supple.simulation.groups import groups_of, switch
 from supple.simulation.signals import observed
 from supple.simulation.simulator import Simulator, simulator
@@ -127,6 +128,7 @@ CASES = (
     Case("gough_stewart, controlled", "gough_stewart", "controlled", options={"duration": 0.2}),
     Case("gough_stewart_flexible, poses", "gough_stewart_flexible", "poses"),
     Case("gough_stewart_plate, poses", "gough_stewart_plate", "poses"),
+    Case("gough_stewart_plate, placed", "gough_stewart_plate", "placed"),
     Case("hexa, quintic", "hexa", "quintic"),
     Case("pacdrive, fall", "pacdrive", "fall"),
     Case("pacdrive, pick_and_place", "pacdrive", "pick_and_place"),
@@ -173,7 +175,8 @@ def ready(case: Case, folder: Path) -> Simulator:
     if case.written:
         motion = folder / "motion.yaml"
         motion.write_text(case.written, encoding="utf-8")
-    return simulator(Machine.read(robot, case.values), motion, **case.options)
+    machine = Machine.read(robot, case.values)
+    return simulator(machine, foreseen(machine, machine.motion(motion, case.options.get("duration"))), **case.options)
 
 
 def run(made: Simulator, settings: Settings, sampled: float, most: int = 10**9) -> Found:

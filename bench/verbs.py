@@ -19,15 +19,17 @@ import time
 from pathlib import Path
 
 ROBOTS = (
-    "3prr", "3rrr", "bricard", "cantilever", "delta", "dualemps", "five_bar", "five_bar_elastic", "gough_stewart",
-    "gough_stewart_flexible", "gough_stewart_plate", "hexa", "pacdrive", "surgiscope", "triglide",
+    "3prr", "3rrr", "bricard", "cantilever", "delta", "dualemps", "five_bar", "five_bar_bob", "five_bar_elastic",
+    "gough_stewart", "gough_stewart_flexible", "gough_stewart_plate", "hexa", "pacdrive", "serial_arm", "surgiscope",
+    "triglide",
 )  # fmt: skip
 MOTIONS = {
     "3prr": "to_and_fro", "3rrr": "circle", "bricard": "fall", "cantilever": "hammer", "delta": "pick_and_place",
     "dualemps": "square",
-    "five_bar": "circle", "five_bar_elastic": "line", "gough_stewart": "quintic", "gough_stewart_flexible": "poses",
-    "gough_stewart_plate": "poses", "hexa": "quintic", "pacdrive": "fall", "surgiscope": "pick_and_place",
-    "triglide": "circle",
+    "five_bar": "circle", "five_bar_bob": "carry", "five_bar_elastic": "line", "gough_stewart": "quintic",
+    "gough_stewart_flexible": "poses",
+    "gough_stewart_plate": "poses", "hexa": "quintic", "pacdrive": "fall", "serial_arm": "reach",
+    "surgiscope": "pick_and_place", "triglide": "circle",
 }  # fmt: skip
 VERBS = {
     "check": "check {robot}",

@@ -3,14 +3,16 @@
     python bench/wrong_stiffness.py [dualemps delta]
 
 The actuators' path and forces are found for the nominal robot; the robot that moves is 5 % softer or stiffer. Joints are led
-by computed torque in both cases: to the rigid robot's path, or to the path that makes up for the bending (`flexible`).
-Errors over the motion and the rest after it.
+by computed torque in all cases, with the same gains, sampled every 0.1 ms: to the rigid robot's path, to the path that makes
+up for the bending (`flexible`), and to that path as gauges correct it on the way (`measured`). Errors over the motion and
+the rest after it.
 """
 
 from __future__ import annotations
 
 import sys
 import tempfile
+from dataclasses import dataclass
 from pathlib import Path
 
 from timing import show
@@ -19,40 +21,57 @@ import supple
 from supple.machine import Machine
 from supple.simulation.elastic_control import foreseen
 
+
+@dataclass(frozen=True)
+class Case:
+    """A motion, the stiffnesses that are wrong, the point that is watched, and gauges."""
+
+    motion: str
+    stiffness: dict[str, float]
+    point: str
+    gauges: tuple[str, ...]
+
+
 CASES = {
-    "dualemps": (
+    "dualemps": Case(
         "space: {point: P}\nmoves: [{by: {x: 30 mm, z: -20 mm}, duration: 0.3 s}, {rest: 0.1 s}]",
-        {"E": 74e9},
-        "P",
+        {"E": 74e9}, "P", ("strain(13).y", "strain(23).y", "strain(16).y"),
     ),
-    "delta": (
+    "delta": Case(
         "space: platform\nmoves: [{by: {x: 0.1, z: 0.02}, duration: 0.25 s}, {rest: 0.1 s}]",
-        {"E_arm": 70e9, "E_rod": 120e9},
-        "tool",
+        {"E_arm": 70e9, "E_rod": 120e9}, "tool",
+        tuple(f"strain(leg{k}/{gauge}" for k in (1, 2, 3) for gauge in ("arm).z", "rod1).x", "rod2).x")),
     ),
-}
-CONTROL = "\ncontroller: {computed_torque: {kp: 2500, kd: 100MODEL}}\n"
+}  # fmt: skip
 EVERY = 1e-3  # s
+
+
+def controls(case: Case) -> tuple[str, str, str]:
+    listed = ", ".join(f'"{x}"' for x in case.gauges)
+    measured = f", measured: {{parameters: [{', '.join(case.stiffness)}], sensors: [{listed}]}}"
+    return "", ", model: flexible, lead: 20 ms", f", model: flexible, lead: 20 ms{measured}"
 
 
 def main() -> None:
     rows: list[list[object]] = []
     for name in sys.argv[1:] or CASES:
-        motion, stiffness, point = CASES[name]
+        case = CASES[name]
+        made = []
         with tempfile.TemporaryDirectory() as folder:
-            made = []
-            for model in ("", ", model: flexible, lead: 20 ms"):
-                (file := Path(folder) / "motion.yaml").write_text(motion + CONTROL.replace("MODEL", model))
+            for model in controls(case):
+                control = f"\ncontroller: {{computed_torque: {{kp: 2500, kd: 100, sample: 0.1 ms{model}}}}}\n"
+                (file := Path(folder) / "motion.yaml").write_text(case.motion + control)
                 robot = Machine.read(name)
                 made.append(foreseen(robot, robot.motion(file), EVERY))
         for factor in (1.0, 0.95, 1.05):
-            own = supple.Robot(name, {k: x * factor for k, x in stiffness.items()})
-            told = [own.simulate(x, every=EVERY).summary["performance"]["tool_error_m"][point] for x in made]
-            shares = [told[0][k] / told[1][k] for k in ("peak", "rms")]
-            numbers = [f"{1e6 * x[k]:.4g}" for x in told for k in ("peak", "rms")]
-            rows.append([name, f"{factor:g}", *numbers, *(f"{x:.3g}" for x in shares)])
-    heads = ["robot", "stiffness", "rigid peak", "RMS", "flexible peak", "RMS", "times less: peak", "RMS"]
-    show("Errors of the tool (µm)", heads, rows)
+            own = supple.Robot(name, {k: x * factor for k, x in case.stiffness.items()})
+            told = [own.simulate(x, every=EVERY).summary["performance"]["tool_error_m"][case.point] for x in made]
+            numbers = [f"{1e6 * x[k]:.3g}" for x in told for k in ("peak", "rms")]
+            shares = [f"{told[0][k] / x[k]:.3g}" for x in told[1:] for k in ("peak", "rms")]
+            rows.append([name, f"{factor:g}", *numbers, *shares])
+            print(*rows[-1], file=sys.stderr, flush=True)
+    heads = ["robot", "stiffness", "rigid: peak", "RMS", "flexible", "RMS", "measured", "RMS"]
+    show("Errors of the tool (µm)", [*heads, "times less: flexible", "RMS", "measured", "RMS"], rows)
 
 
 if __name__ == "__main__":

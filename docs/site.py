@@ -1,9 +1,10 @@
 """Builds the documentation site: one command, no network.
 
-    python docs/site.py [-o build/site] [--live dualemps,delta | all]
+    python docs/site.py [-o build/site] [--live dualemps,delta | none]
 
 Reference pages are made from the code (verbs, keys of robot files, calls of Python), the gallery from the robot files, with
-a live 3-D page of the robots named by --live. Warnings are errors; every link and anchor of what was built is looked up."""
+a 3-D page of every robot, or of those named by --live: minutes of computing. Warnings are errors; every link and anchor of
+what was built is looked up."""
 
 from __future__ import annotations
 
@@ -24,7 +25,7 @@ HERE = Path(__file__).parent
 def main() -> int:
     told = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     told.add_argument("-o", "--output", type=Path, default=HERE.parent / "build" / "site")
-    told.add_argument("--live", default="", help="robots of the gallery that get a live page, or all")
+    told.add_argument("--live", default="all", help="robots of the gallery that get a live page, or none; all if not given")
     asked = told.parse_args()
     source = asked.output.parent / "site_source"
     prepare(source, asked.live)
@@ -38,7 +39,7 @@ def main() -> int:
     return 1 if broken else 0
 
 
-def prepare(folder: Path, live: str = "") -> Path:
+def prepare(folder: Path, live: str = "none") -> Path:
     """The pages to build, generated ones among them, in a folder of their own."""
     shutil.rmtree(folder, ignore_errors=True)
     shutil.copytree(HERE, folder, ignore=shutil.ignore_patterns("__pycache__"))
@@ -190,7 +191,7 @@ def gallery_page(folder: Path, live: str) -> str:
     from supple.api import Robot
     from supple.machine import gallery
 
-    asked = gallery() if live == "all" else [n for n in live.split(",") if n]
+    asked = gallery() if live == "all" else [] if live == "none" else live.split(",")
     lines = ["# Gallery", "", "`supple robots` lists them; `supple show NAME -o page.html` makes the 3-D page of one.", ""]
     for name in gallery():
         robot = Robot(name)

@@ -70,6 +70,14 @@ def test_names_with_slashes_are_written(tmp_path: Path) -> None:
         assert found["f1"].dims == ("leg1.q1",) and list(found["leg1.q1"].values) == [0.0, 0.5]
 
 
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no pipes here")
+def test_pipes_are_not_replaced(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "run.csv")
+    with pytest.raises(SuppleError, match=r"run\.csv cannot be written: run\.csv is a pipe or a device"):
+        written_whole(tmp_path / "run.csv", lambda path: path.write_text("x"))
+    assert (tmp_path / "run.csv").is_fifo() and [x.name for x in tmp_path.iterdir()] == ["run.csv"]
+
+
 def test_a_failed_writer_leaves_the_old_file_and_no_other(tmp_path: Path) -> None:
     old = written_whole(tmp_path / "x", lambda file: file.write_text("old"))
 

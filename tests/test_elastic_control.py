@@ -11,6 +11,10 @@ import supple
 from supple.backends.compiler import find_compiler
 from supple.errors import RobotFileError, SuppleError
 from supple.machine import Machine
+from supple.motion.description import Measured
+from supple.motion.laws import Sensor
+from supple.simulation.elastic_control import foreseen
+from supple.simulation.learning import _squares
 
 LINE = """
 space: {point: P}
@@ -19,6 +23,7 @@ moves:
   - {rest: 0.1 s}
 controller: {computed_torque: {kp: 2500, kd: 100CONTROL}}
 """
+GAUGED = ", sample: 1 ms, model: flexible, lead: 10 ms, measured: {parameters: [PARAMETER], sensors: [strain(13).y]}"
 compiled = pytest.mark.skipif(find_compiler() is None, reason="no C compiler")
 
 
@@ -49,6 +54,36 @@ def test_the_tip_is_led_by_the_flexible_computed_torque(tmp_path: Path) -> None:
 
 
 @compiled
+def test_gauges_tell_of_softer_blades(tmp_path: Path) -> None:
+    """Blades 5 % softer than the controller believes: 1/0.05 = 20 times is what feedforward alone could do."""
+    gauges = ", model: flexible, lead: 20 ms, measured: {parameters: [E], sensors: ['strain(13).y', 'strain(23).y']}"
+    robot = Machine.read("dualemps")
+    softer = supple.Robot("dualemps", {"E": 0.95 * 74e9})
+    told = []
+    for control in ("", gauges):
+        motion = foreseen(robot, robot.motion(written(tmp_path, ", sample: 0.1 ms" + control)))
+        told.append(softer.simulate(motion, every="1 ms").summary["performance"]["tool_error_m"]["P"])
+    for key in ("peak", "rms"):
+        assert told[1][key] < told[0][key] / 40
+
+
+def test_what_readings_tell_is_least_squares() -> None:
+    """Sums of weighted readings times the covariance are the solution of the normal equations, with the prior as a row."""
+    rng = np.random.default_rng(3)
+    times = 1e-3 * np.arange(200)
+    slopes = rng.standard_normal((2, 200, 3)).cumsum(axis=1)
+    sensors = tuple(Sensor(f"strain(b{k}).y", noise=0.5) for k in range(3))
+    S, P = _squares(slopes, sensors, times, 1e-3, Measured(("E", "rho"), sensors))
+    share = np.array([0.05, -0.03])
+    y = np.einsum("p,pts->ts", share, slopes) + 0.1 * rng.standard_normal((200, 3))
+    found = P[-1] @ np.einsum("tps,ts->p", S.reshape(200, 2, 3)[1:], y[1:])
+    sigma = np.sqrt(0.25 + (0.02 * np.abs(slopes).max(axis=(0, 1))) ** 2)
+    rows = (slopes[:, 1:] / sigma).reshape(2, -1).T
+    by_hand = np.linalg.lstsq(np.vstack([rows, np.eye(2) / 0.1]), np.append((y[1:] / sigma).ravel(), [0, 0]), rcond=None)[0]
+    assert found == pytest.approx(by_hand, rel=1e-9) and np.abs(found - share).max() < 0.01
+
+
+@compiled
 def test_limits_are_held_against_what_a_motion_asks(tmp_path: Path) -> None:
     """0.2 m in 1 s with 0.25 s to accelerate: 0.2 / 0.75 m/s and 4 times that in m/s^2."""
     file = tmp_path / "move.yaml"
@@ -73,6 +108,11 @@ def test_limits_are_held_against_what_a_motion_asks(tmp_path: Path) -> None:
         (", of: P", "", "of and lead need model: flexible"),
         (", model: soft", "", "model"),
         (", model: flexible, of: Q", "", "no point 'Q'"),
+        (", measured: {parameters: [E], sensors: [strain(13).y]}", "", "needs model: flexible and a sample time"),
+        (GAUGED.replace("PARAMETER", "Young"), "", "no parameter 'Young'"),
+        (GAUGED.replace("PARAMETER", "gravity"), "", "gravity is zero"),
+        (GAUGED.replace("PARAMETER], sensors: [strain(13).y", "E], sensors: [q"), "", "reads anyway; name gauges"),
+        (GAUGED.replace("PARAMETER], sensors: [strain(13).y", "E], sensors: [strain(99).y"), "", "99"),
         (", model: flexible", "torques: {q11: 3 N}\n", "drives all actuators by itself"),
         ("", "limits: {speed: 0 m/s}\n", "speed"),
         ("", "limits: {speed: {q3: 1 m/s}}\n", "no actuator 'q3'"),

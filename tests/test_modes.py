@@ -8,7 +8,8 @@ from robots import build
 
 from supple.analyses.check import check
 from supple.analyses.modes import modes
-from supple.errors import PoseError
+from supple.errors import PoseError, SuppleError
+from supple.machine import Machine
 from supple.model.mobility import mobility
 from supple.model.posture import posture
 
@@ -169,3 +170,31 @@ def test_check_counts_and_weighs() -> None:
     assert found.closures == {"coupling": ("fixed", 3)} and found.freedom == 1
     assert found.pose == {"drive": pytest.approx(0.25), "follow": pytest.approx(0.25)}
     assert found.units["drive"] == "m" and found.active == ("drive",)
+
+
+def test_loads_out_of_range_are_refused_as_such() -> None:
+    with pytest.raises(SuppleError, match="the load at 'tip' is out of range"):
+        modes(Machine.read("cantilever").model(), loads={"tip": [0, 0, 1e300]})
+
+
+def test_drives_that_give_way_are_among_what_bends() -> None:
+    """A rod on a slider whose servo is three times as stiff as the rod: springs in series share energy by compliance."""
+    text = """
+space: planar
+materials: {soft: {E: 1e9, rho: 10, nu: 0.3}}
+sections: {bar: {rectangle: {y: 10 mm, z: 10 mm}}}
+bodies:
+  rod: {beam: {length: 0.1 m, section: bar, material: soft}}
+  block: {rigid: {mass: 1 kg}}
+links:
+  rod: {parent: base, joint: prismatic, axis: x, q: s, body: rod}
+  block: {parent: rod, on: end, body: block}
+actuators: {s: {stiffness: 3e6}}
+"""
+    found = modes(Machine.parse(text).model())
+    series = np.sqrt(1e6 * 3e6 / 4e6) / (2 * np.pi)  # EA / L = 1e6 N/m
+    along = int(np.abs(found.frequencies_hz - series).argmin())
+    assert found.frequencies_hz[along] == pytest.approx(series, rel=1e-4)
+    assert found.bodies[-1] == "drive s" and found.elastic[-1, along] == pytest.approx(0.25, rel=1e-4)
+    assert found.elastic_by_kind["drives"][along] == pytest.approx(0.25, rel=1e-4)
+    assert "drive s" not in modes(Machine.parse(text).model(), free=True).bodies

@@ -158,7 +158,7 @@ def test_a_robot_that_nothing_holds_has_no_response_at_rest() -> None:
         ("frf dualemps --in P.fq --out P", "a point has fx, fy, fz, mx, my, mz, not 'fq'"),
         ("frf dualemps --in Q.fx --out P", "has no point 'Q'; it has: P"),
         ("frf dualemps --in tau.q --out P", "has no actuator 'q'; it has: q11, q21"),
-        ("frf dualemps --in P --out P --band 5:1", "--band 5:1: must go from zero"),
+        ("frf dualemps --in P --out P --band 5:1", "band 5:1 Hz: must go from zero"),
         ("linear dualemps --in tau --out P --order 4", "needs modes that are all damped"),
         ("linear dualemps --in P --out P -o x.txt", "written to .mat, .nc, .csv, .npz, .json or .c"),
     ],

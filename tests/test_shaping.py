@@ -3,22 +3,28 @@
 from __future__ import annotations
 
 import itertools
+from pathlib import Path
 
 import numpy as np
 import pytest
 from scipy.integrate import solve_ivp
+from scipy.linalg import eigh, null_space
 
 from supple.backends.compiler import find_compiler
 from supple.backends.stepping.settings import Settings
 from supple.errors import RobotFileError, SuppleError
 from supple.machine import Machine
+from supple.model.equilibrium import equilibrium, linearise
+from supple.model.posture import posture
 from supple.motion.profiles import trapezoidal
-from supple.motion.shapers import LAWS, Band, average, ei, impulses, si, smooth, zv, zvd, zvdd
+from supple.motion.shapers import AT_ONCE, LAWS, Band, Brake, average, ei, impulses, si, smooth, together, zv, zvd, zvdd
 from supple.motion.shaping import Phase, shaped
 from supple.motion.trajectory import Trajectory
+from supple.motion.written_shapers import shaped_by
 from supple.simulation.integrate import integrate
 from supple.simulation.performance import residual, settling
 from supple.simulation.simulator import simulator
+from supple.simulation.sticking import stops
 
 SLIDER = """
 name: slider
@@ -56,7 +62,7 @@ def test_what_a_law_promises(law: str, damping: float) -> None:
     elif law == "average":
         d = damping / np.sqrt(1 - damping**2)  # the mean of exp((i - d) 2 pi t) over a period
         assert left[1] == pytest.approx((1 - np.exp(-2 * np.pi * d)) / (2 * np.pi * np.hypot(1, d)), abs=1e-12)
-    elif law == "smooth":  # one period for one vibration leaves less than zv nearby
+    elif law in AT_ONCE:  # one period for one vibration leaves less than zv nearby
         near = impulses(law, damping, 0.05, None)
         assert near.length == 1.0 and near.vibration(np.linspace(0.98, 1.02, 11), damping).max() < 0.02
     else:
@@ -70,6 +76,8 @@ def test_impulses_of_the_literature() -> None:
         [1 / 8, 3 / 8, 3 / 8, 1 / 8]
     )
     assert ei(0.0, 0.05).amplitudes == pytest.approx([1.05 / 4, 0.95 / 2, 1.05 / 4], abs=1e-10)
+    for damping in (4e-5, 1e-3):
+        assert ei(damping, 0.05).amplitudes == pytest.approx(ei(0.0, 0.05).amplitudes, abs=2 * damping)
     assert si(0.0, 0.05, 0.2).length < zvdd().length
 
 
@@ -89,6 +97,67 @@ def test_one_smooth_sequence_for_two_vibrations() -> None:
     assert path(t[k])[0][0] == pytest.approx(by_hand, abs=1e-7)
     with pytest.raises(SuppleError, match="give it more length"):
         smooth([Band(0.98, 1.02, 0.0)], 0.2)
+
+
+def test_one_sequence_for_several_vibrations_that_brakes() -> None:
+    """In one period next to nothing of either is left, where one after the other take 1.57 periods; the shaped path is as
+    slow before its end as it is asked to be."""
+    bands = [Band(0.99, 1.01, 0.02), Band(1.75, 1.77, 0.05)]
+    path = trapezoidal(1.0, acceleration_time=0.2)
+    span, most = 0.2, 0.07 * float(np.abs(path(path.end - 0.2 / 7)[1]).max())
+    before = path(path.end - np.linspace(0.0, span / 7, 65))[1][:, 0]
+    before[0] = 0.0
+    free, slow = together(bands), together(bands, 1.0, [Brake(span, np.abs(before) / most)])
+    for made in (free, slow):
+        assert made.length == 1.0
+        assert made.vibration(1.0, 0.02)[0] < 0.01 and made.vibration(1.76, 0.05)[0] < 0.03
+    speeds = []
+    for made in (free, slow):
+        shaped_path = shaped(path, made, Phase.constant(7.0))
+        speeds.append(float(np.abs(shaped_path(shaped_path.end - span / 7)[1]).max()))
+    assert speeds[0] > 1.5 * most and speeds[1] < 1.2 * most
+    with pytest.raises(SuppleError, match="give it more length"):
+        together(bands, 0.3)
+
+
+def test_what_vibrates_with_joints_stuck() -> None:
+    """Dry friction as the damper that it is at rest, against the robot whose joints are held by equations."""
+    robot = Machine.read("dualemps")
+    motion = robot.motion("square_trapezoidal")
+    found = stops(robot, robot.model(), motion)
+    assert [s.time for s in found] == pytest.approx([1.8, 8.05, 14.3, 20.55], abs=2e-3)
+    model = robot.model()
+    for stop in found[:2]:
+        at = dict(zip(motion.path.names, motion.path(stop.time)[0].tolist(), strict=True))  # type: ignore[union-attr]
+        linear = linearise(model, equilibrium(model, posture(model, at)))
+        held = null_space(linear.Z[[model.index(n) for n in ("q12", "q22", "q25")]])
+        squares = eigh(held.T @ linear.K @ held, held.T @ linear.M @ held, eigvals_only=True)
+        assert [f for f, _ in stop.stuck[:2]] == pytest.approx(np.sqrt(squares[:2]) / (2 * np.pi), rel=5e-3)
+        # 0.444 m/s^2 over half a period, 2 widths of 1 mrad/s: slider to joint by the lengths of the legs
+        quickest = 0.2 / 1.5 / 0.3 * stop.span / 2e-3
+        assert 1.5 * quickest < stop.speeds.max() < 3 * quickest
+    assert stops(Machine.read("delta"), Machine.read("delta").model(), Machine.read("delta").motion("carry")) == []
+
+
+@pytest.mark.skipif(find_compiler() is None, reason="no C compiler")
+def test_dualemps_with_its_dry_friction_comes_to_rest(tmp_path: Path) -> None:
+    """An edge of the square, a period longer: what is left about the creep, a quintic."""
+    robot, file = Machine.read("dualemps"), tmp_path / "edge.yaml"
+    file.write_text(
+        "start: {q11: -0.1, q21: -0.1}\n"
+        "moves: [{to: {q11: 0.1}, profile: trapezoidal, duration: 1.8 s, acceleration_time: 0.3 s}, {rest: 0.3 s}]\n"
+    )
+    left = []
+    for law in ("", "zvd:modes=1", "together:modes=1+2"):
+        motion = robot.motion(file)
+        made = integrate(simulator(robot, shaped_by(motion, law) if law else motion), Settings("radau", 1e-6, every=0.5e-3))
+        end = made.summary["performance"]["rest_from_s"]
+        assert end < 1.802 + 1 / 14.218
+        after = made.time > end
+        creep = np.polynomial.chebyshev.chebfit(made.time[after] - end, made["point_deformation"][after, 0], 5)
+        about = np.polynomial.chebyshev.chebval(made.time[after] - end, creep).T
+        left.append(float(np.linalg.norm(made["point_deformation"][after, 0] - about, axis=1).max()))
+    assert left[2] < left[0] / 12 and left[2] < left[1] / 2
 
 
 def left_by(path: Trajectory, phase: Phase) -> float:

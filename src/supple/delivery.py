@@ -46,6 +46,8 @@ def store(folder: Path, writers: Mapping[str, Callable[[Path], Any]]) -> list[Pa
         for path in paths:
             if path.is_dir():
                 raise IsADirectoryError(0, f"{path.name} is a folder")
+            if path.exists() and not path.is_file():
+                raise FileExistsError(0, f"{path.name} is a pipe or a device, which no file replaces")
         with scratch(folder) as stage:
             for name, write in writers.items():
                 write(stage / name)

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 
 import numpy as np
-from scipy.linalg import eigh
 
 from supple.backends.stepping.settings import Settings
 from supple.errors import SuppleError
 from supple.formulations import registry
 from supple.machine import Machine
-from supple.model.algebra import Array, least_squares, one_thread
+from supple.model.algebra import Array, eigh, least_squares, one_thread
 from supple.model.closing import close, values
 from supple.model.equilibrium import equilibrium, linearise
 from supple.model.model import Model
@@ -72,11 +72,17 @@ def _generated(models: Mapping[str, Model | str]) -> dict[str, int]:
     made = {}
     for name, model in models.items():
         if not isinstance(model, str) and "forward" in registry.formulation(name).models:
-            try:
-                made[name] = builder("forward", name)(model.mechanism).operations
-            except SuppleError:
-                continue
+            found = model.memory.number("operations of the forward model", partial(_forward_operations, name, model))
+            if found is not None:
+                made[name] = found
     return made
+
+
+def _forward_operations(formulation: str, model: Model) -> int | None:
+    try:
+        return builder("forward", formulation)(model.mechanism).operations
+    except SuppleError:
+        return None
 
 
 def _motions(
@@ -127,13 +133,13 @@ def compared(
             rows.append(Compared(name, registry.formulation(name).expected, model))
             continue
         gaps = [_gaps(_matrices(model, *state), found) for state, found in zip(states, true, strict=True)]
-        f = model.equations.forces
-        seconds = seconds_per_evaluation(f) if timed else None
+        seconds = seconds_per_evaluation(model, "forces") if timed else None
+        operations = model.function("forces").stored.operations
         rows.append(
             Compared(
                 name, registry.formulation(name).expected, "", gaps[0][0], gaps[0][1], _order([g[0] for g in gaps]),
                 _order([g[1] for g in gaps]), tuple(frequencies[name]),
-                _largest(frequencies[name], frequencies[reference]), f.operations, (generated or {}).get(name),
+                _largest(frequencies[name], frequencies[reference]), operations, (generated or {}).get(name),
                 None if seconds is None else 1e6 * seconds, *_moved(name, reference, motions or {}),
             )
         )  # fmt: skip
@@ -180,7 +186,7 @@ def _frequencies(model: Model, q: Array, count: int) -> Array:
     linear = linearise(model, equilibrium(model, q))
     if not linear.M.size:
         return np.zeros(0)
-    squares = eigh(0.5 * (linear.K + linear.K.T), linear.M, eigvals_only=True)[:count]
+    squares = eigh(0.5 * (linear.K + linear.K.T), linear.M)[0][:count]
     made: Array = np.sign(squares) * np.sqrt(np.abs(squares)) / (2 * np.pi)
     return made
 

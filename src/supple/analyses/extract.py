@@ -12,6 +12,7 @@ from supple.measured.extraction import extracted
 from supple.measured.functions import RESPONSE, read_functions
 from supple.measured.mode_sets import NodalMode, write_modes
 from supple.measurements import Extracted, Responses
+from supple.robot.written import Band, band_of
 
 _AXES = {1: "x", 2: "y", 3: "z", 4: "rx", 5: "ry", 6: "rz"}
 
@@ -19,7 +20,7 @@ _AXES = {1: "x", 2: "y", 3: "z", 4: "rx", 5: "ry", 6: "rz"}
 def extract(
     file: str | Path,
     *,
-    band: tuple[float, float] | None = None,
+    band: Band | None = None,
     orders: int = 40,
     count: int | None = None,
     decay: float = 0.0,
@@ -30,7 +31,7 @@ def extract(
     if not 4 <= orders <= 200:
         raise SuppleError(f"orders {orders}: must be 4 to 200")
     responses = replace(responses_of_file(Path(file), units), decay=decay)
-    found = extracted(responses, band, orders=orders, count=count)
+    found = extracted(responses, None if band is None else band_of(band), orders=orders, count=count)
     if output is not None:
         _write(found, Path(output))
     return found

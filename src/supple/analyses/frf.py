@@ -13,7 +13,7 @@ from supple.model.ports import wrenches_of
 from supple.model.posture import posture
 from supple.model.small_motions import QUANTITIES, small_motions
 from supple.results import Frf
-from supple.robot.written import Written, pose_of
+from supple.robot.written import Band, Written, band_of, pose_of
 
 _MOST = 1_000_000
 _LOOSE = "at 0 Hz nothing resists a motion of the robot; its responses there are not a number"
@@ -25,7 +25,7 @@ def frf(
     outputs: Sequence[str],
     at: Mapping[str, Written] | None = None,
     *,
-    band: tuple[float, float] = (0.0, 250.0),
+    band: Band = (0.0, 250.0),
     points: int = 1001,
     quantity: str = "acceleration",
     free: bool | None = None,
@@ -33,9 +33,7 @@ def frf(
     assembly: str | None = None,
 ) -> Frf:
     """Responses to unit harmonic inputs at a pose; options as of `api.Robot.frf`."""
-    first, last = band
-    if not 0 <= first < last < float("inf"):
-        raise SuppleError(f"band {first:g}:{last:g} Hz: must go from zero or more to a higher frequency")
+    first, last = band_of(band)
     if not 2 <= points <= _MOST:
         raise SuppleError(f"{points} frequencies: must be 2 to {_MOST}")
     if quantity not in QUANTITIES:

@@ -20,7 +20,7 @@ from supple.model.state_space import StateSpace, balanced, balanced_in_band, fir
 from supple.motion.controllers import LAWS, gains_of
 from supple.motion.description import Controller
 from supple.results import LinearModel
-from supple.robot.written import Written, pose_of
+from supple.robot.written import Band, Written, band_of, pose_of
 
 
 @one_thread
@@ -33,7 +33,7 @@ def linear(
     order: int | None = None,
     reduction: str = "balanced",
     quantity: str = "displacement",
-    band: tuple[float, float] | None = None,
+    band: Band | None = None,
     controller: str | None = None,
     free: bool | None = None,
     loads: Mapping[str, Sequence[float]] | None = None,
@@ -61,7 +61,8 @@ def linear(
         both = replace(made, B=np.hstack([made.B, driven.B]), C=np.vstack([made.C, driven.C]))
         joints = [model.names[i] for i in model.active]
         whole = differentiated(under(first_order(both), law, made.B.shape[1], joints), QUANTITIES[quantity])
-    found = _reduced(whole, made, quantity, order, reduction, band)
+    within = None if band is None else band_of(band)
+    found = _reduced(whole, made, quantity, order, reduction, within)
     suffix = ("", "/s", "/s^2")[QUANTITIES[quantity]]
     return LinearModel(
         robot=model.mechanism.name,
@@ -76,7 +77,7 @@ def linear(
         input_units=made.inputs.units,
         output_units=tuple(unit + suffix for unit in made.outputs.units),
         error_bound=found.error,
-        band=band if found.error is not None else None,
+        band=within if found.error is not None else None,
         controller=controller or "",
         structural="viscous, by mode" if np.any(made.H) else "",
         notices=notices(model, made.q),
@@ -141,6 +142,4 @@ def _reduced(
         return truncated(made, QUANTITIES[quantity], order)
     if band is None:
         return balanced(whole, order)
-    if not 0 <= band[0] < band[1] < float("inf"):
-        raise SuppleError(f"band {band[0]:g}:{band[1]:g} Hz: must go from zero or more to a higher frequency")
     return balanced_in_band(whole, order, band)

@@ -6,10 +6,9 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
-from scipy.linalg import eigh
 
 from supple.errors import SuppleError
-from supple.model.algebra import Array, least_squares, one_thread
+from supple.model.algebra import Array, eigh, least_squares, one_thread
 from supple.model.closing import values
 from supple.model.damped import damped
 from supple.model.equilibrium import Equilibrium, Linear, equilibrium, linearise
@@ -17,7 +16,7 @@ from supple.model.frames import joint_places
 from supple.model.limits import notices
 from supple.model.mobility import check_regular
 from supple.model.model import Model
-from supple.model.participation import by_kind, link_energies, shares
+from supple.model.participation import by_kind, drive_energies, link_energies, shares
 from supple.model.ports import wrenches_of
 from supple.model.posture import posture
 from supple.results import Drawing, Modes
@@ -92,9 +91,11 @@ def _record(
     shapes: Array,
 ) -> Modes:
     mechanism, now = model.mechanism, values(model, rest.q)
-    bodies, *energies = link_energies(model, rest.q, shapes)
-    kinetic, elastic = map(shares, energies)
+    links, moving, bent = link_energies(model, rest.q, shapes)
+    drives, held = ((), np.zeros((0, len(omega)))) if free else drive_energies(model, shapes)
+    kinetic, elastic = shares(np.vstack([moving, np.zeros_like(held)])), shares(np.vstack([bent, held]))
     elastic[:, omega == 0] = 0.0  # shares of nothing
+    kinds = by_kind(model, links, elastic[: len(links)])
     return Modes(
         robot=mechanism.name,
         free=free,
@@ -107,10 +108,10 @@ def _record(
         shapes=shapes,
         pose={n: float(x) for n, x in zip(model.names, now, strict=True)},
         tau={model.names[i]: float(t) for i, t in zip(model.active, rest.tau, strict=True)},
-        bodies=bodies,
+        bodies=(*links, *drives),
         kinetic=kinetic,
         elastic=elastic,
-        elastic_by_kind=by_kind(model, bodies, elastic),
+        elastic_by_kind=kinds | ({"drives": elastic[len(links) :].sum(axis=0)} if drives else {}),
         effective_mass=_effective_mass(model, rest.q, linear, shapes),
         total_mass=float(sum(float(f.body.mass) for f in mechanism.frames)),
         drawing=_drawing(model, rest.q, shapes),

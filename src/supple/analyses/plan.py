@@ -23,6 +23,7 @@ from supple.measured.test import Pose, Test, parse_test, read_test
 from supple.measured.written_robot import write_robot
 from supple.measurements import Planned
 from supple.robot.bodies.record import Array
+from supple.robot.written import Band, band_of
 
 _MOST = 100  # poses of a plan
 _SPARE = 3  # poses to choose from, for each that is wanted
@@ -40,7 +41,7 @@ def plan(
     sensors: int = 8,
     poses: int = 3,
     test: str | Path | None = None,
-    band: tuple[float, float] | None = None,
+    band: Band | None = None,
     noise: float = 0.02,
     seed: int = 0,
     output: str | Path | None = None,
@@ -62,7 +63,7 @@ def plan(
         raise SuppleError(f"{read.file}: needs sensors and exciters to choose from")
     parameters = free_parameters(own, groups, {})
     family = Family.of(instrumented(own, _weightless(read)).keeping(parameters.names))
-    reach = band or (0.0, _usual_band(family, read))
+    reach = (0.0, _usual_band(family, read)) if band is None else band_of(band)
     F, reached = _information(read, parameters, family, reach, noise, report)
     hammer, places, visited = arranged(F, sensors, poses)
     names = list(dict.fromkeys(c.place for c in read.outputs))

@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from scipy.optimize import linear_sum_assignment
 
 from supple.errors import PoseError, SuppleError
 from supple.live.live import live as own_code
@@ -96,6 +95,8 @@ def _same_modes(damped_hz: Array, hz: Array) -> list[int]:
     """For every damped mode the undamped one with its frequency, each once."""
     known = np.maximum(hz, 1e-9)
     apart = np.abs(np.log(np.maximum(damped_hz, 1e-9)[:, None] / known[None, :]))
+    from scipy.optimize import linear_sum_assignment
+
     rows, columns = linear_sum_assignment(apart)
     found = dict(zip(rows.tolist(), columns.tolist(), strict=True))
     return [found[k] for k in range(len(damped_hz))]

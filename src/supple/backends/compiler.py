@@ -30,7 +30,7 @@ from pathlib import Path
 from supple.delivery import scratch
 from supple.errors import BackendError
 from supple.private import keyed, private_folders
-from supple.remembered import keep_file, kept_file
+from supple.remembered import keep_file, kept_file, key_of, recalled, remember
 
 FLAGS = ("-std=c99", "-O2", "-ffp-contract=off", "-fno-math-errno", "-fno-trapping-math")
 _LIBRARY = ("-shared", "-fvisibility=hidden") + (() if os.name == "nt" else ("-fPIC",))
@@ -160,8 +160,32 @@ def _build(compiler: Command, options: Command, source: str, folder: Path, key: 
 def _identity(compiler: Command) -> tuple[Command, str]:
     """The tuning flags `compiler` takes, and its predefined macros: its version and the processor's features.
 
-    Part of the key, so that a home directory shared by different machines never serves foreign instructions.
+    Part of the key, so that a home directory shared by different machines never serves foreign instructions. Remembered
+    while the compiler's file, the environment and the processor are the same.
     """
+    asked = _asked(compiler)
+    known = recalled(asked) if asked else None
+    if known is not None:
+        return tuple(known.words["tuning"]), str(known.words["identity"])
+    tuning, identity = _told(compiler)
+    if asked:
+        remember(asked, {"tuning": tuning, "identity": identity})
+    return tuning, identity
+
+
+def _asked(compiler: Command) -> str | None:
+    """The question of which compiler and processor this is; None if only the compiler can tell."""
+    with contextlib.suppress(OSError):
+        found, lines = os.stat(compiler[0]), Path("/proc/cpuinfo").read_text(encoding="utf-8", errors="replace").splitlines()
+        features = {x for x in lines if x.startswith(("model", "flags", "Features", "CPU"))}
+        around = [f"{k}={x}" for k, x in os.environ.items() if k.startswith(("GCC", "COMPILER", "C_INCLUDE", "CPATH"))]
+        file = (found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns)
+        if len(compiler) == 1 and features:
+            return key_of("compiler", os.path.realpath(compiler[0]), str(file), *sorted(features), *sorted(around))
+    return None
+
+
+def _told(compiler: Command) -> tuple[Command, str]:
     for tuning in _TUNING:
         try:
             return tuning, shlex.join(compiler) + _run((*compiler, *FLAGS, *tuning, "-dM", "-E", "-x", "c", os.devnull))

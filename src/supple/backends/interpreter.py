@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -114,9 +115,8 @@ class Interpreted:
 
 def broadcast(f: Stored, inputs: dict[str, Any]) -> tuple[dict[str, Array], tuple[int, ...]]:
     """Inputs as (states, elements) tables, those of one state with a single row, and their common leading batch shape."""
-    unknown = set(inputs) - set(f.inputs)
-    missing = set(f.inputs) - set(inputs)
-    if unknown or missing:
+    if inputs.keys() != f.inputs.keys():
+        unknown, missing = set(inputs) - set(f.inputs), set(f.inputs) - set(inputs)
         raise TypeError(f"{f.name}: missing inputs {sorted(missing)}, unknown inputs {sorted(unknown)}")
     arrays = {}
     for name, shape in f.inputs.items():
@@ -126,9 +126,10 @@ def broadcast(f: Stored, inputs: dict[str, Any]) -> tuple[dict[str, Array], tupl
         lead = array.ndim - len(shape)
         if lead < 0 or array.shape[lead:] != shape:
             raise ValueError(f"{f.name}: input {name} has shape {array.shape}, expected (..., {shape})")
-        arrays[name] = array.reshape(*array.shape[:lead], int(np.prod(shape, dtype=int)))
-    batch = np.broadcast_shapes(*(a.shape[:-1] for a in arrays.values())) if arrays else ()
-    count = int(np.prod(batch)) if batch else 1
+        arrays[name] = array.reshape(*array.shape[:lead], prod(shape))
+    leads = {a.shape[:-1] for a in arrays.values()}
+    batch = np.broadcast_shapes(*leads) if len(leads) > 1 else next(iter(leads), ())
+    count = prod(batch)
     tables = {}
     for name, a in arrays.items():
         if any(n != 1 for n in a.shape[:-1]):

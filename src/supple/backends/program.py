@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -10,7 +9,6 @@ import numpy as np
 from supple.backends import c_source
 from supple.backends.interpreter import interpret
 from supple.expr.function import Function, Indices
-from supple.expr.passes.hoist import staged
 from supple.expr.program import Program
 
 
@@ -48,14 +46,10 @@ def source(program: Program) -> str:
     return c_source.header() + "\n" + body(program, program.name)
 
 
-def body(program: Program, name: str, split: bool = False) -> str:
-    """The program as C, to stand after the header: four functions, tables of the legs, and name(inputs..., outputs...).
-
-    `split`: what forces x on elastic coordinates have no part in is computed by a function of its own (`responses`)."""
+def body(program: Program, name: str) -> str:
+    """The program as C, to stand after the header: four functions, tables of the legs, and name(inputs..., outputs...)."""
     sizes = {k: a.size for f in program.functions() for k, a in [*f.inputs.items(), *f.outputs.items()]}
-    lines = []
-    for f in program.functions():
-        lines.append(_split(f) if split and f is program.gather else static(f))
+    lines = [static(f) for f in program.functions()]
     lines += [_table(f"take_{k}", index) for k, index in program.take.items()]
     lines += [_table(f"put_{k}", index) for k, index in program.put.items()]
     lines += [_table(f"platform_{k}", index[None]) for k, index in program.platform.items()]
@@ -68,20 +62,6 @@ def body(program: Program, name: str, split: bool = False) -> str:
 def static(f: Function) -> str:
     """A Function as C that only its own file sees."""
     return c_source.body(f).replace("\nvoid ", "\nstatic void ")
-
-
-def _split(gather: Function) -> str:
-    """`gather` in two functions: before_forces (all but x -> settled), and with_forces (x, settled -> its outputs)."""
-    before, after = staged(gather, [set(gather.inputs) - {"x"}, {"x"}])
-    before, after = replace(before, name="before_forces"), replace(after, name="with_forces")
-    inputs = ", ".join(f"const real *restrict {k}" for k in gather.inputs)
-    others = ", ".join(k for k in gather.inputs if k != "x")
-    return "\n".join([
-        static(before), static(after), f"#define SETTLED {before.outputs['carried'].size}",
-        f"static void gather({inputs}, real *restrict part, real *restrict carried)", "{",
-        "    SUPPLE_THREAD_LOCAL real settled[SETTLED];",
-        f"    before_forces({others}, settled);", "    with_forces(x, settled, part, carried);", "}", "",
-    ])  # fmt: skip
 
 
 def _table(name: str, index: Indices) -> str:

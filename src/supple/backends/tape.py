@@ -12,6 +12,7 @@ import warnings
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cache, cached_property
+from math import prod
 from pathlib import Path
 from typing import Any
 
@@ -90,20 +91,20 @@ class Tape:
         run = ctypes.cast(library.supple_tape, ctypes.c_void_p).value
         return run or 0, ctypes.addressof(loaded.structure)
 
+    @cached_property
+    def _parts(self) -> list[tuple[str, Any, slice]]:
+        """Name, shape and place among the results of every output."""
+        ends = np.cumsum([0, *(prod(shape) for shape in self.stored.outputs.values())]).tolist()
+        return [(name, x, slice(a, b)) for (name, x), a, b in zip(self.stored.outputs.items(), ends, ends[1:], strict=False)]
+
     def __call__(self, **inputs: Any) -> dict[str, Array]:
         loaded = self._loaded
         if loaded is None or any(np.iscomplexobj(x) for x in inputs.values()):
             return self._interpreted(**inputs)
         tables, batch = broadcast(self.stored, inputs)
-        count = int(np.prod(batch)) if batch else 1
-        out = np.empty((count, len(self.stored.results)))
+        out = np.empty((prod(batch), len(self.stored.results)))
         self._run(loaded, tables, out)
-        made, begin = {}, 0
-        for name, shape in self.stored.outputs.items():
-            size = int(np.prod(shape, dtype=int))
-            made[name] = out[:, begin : begin + size].reshape((*batch, *shape))
-            begin += size
-        return made
+        return {name: out[:, part].reshape((*batch, *shape)) for name, shape, part in self._parts}
 
     def _run(self, loaded: _Loaded, tables: dict[str, Array], out: Array) -> None:
         """Fill `out` (states, results) from inputs of one state or of all of them."""
@@ -121,8 +122,8 @@ class Tape:
             if not done:
                 raise MemoryError(f"{self.stored.name}: no memory")
 
-        shares = min(os.cpu_count() or 1, len(out) * len(self.stored.code) // _WORTH_A_THREAD)
-        if shares <= 1:
+        shares = len(out) * len(self.stored.code) // _WORTH_A_THREAD
+        if shares <= 1 or (shares := min(os.cpu_count() or 1, shares)) == 1:
             if len(out):
                 piece(0, len(out))
             return

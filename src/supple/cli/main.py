@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gc
+import os
 import sys
 import warnings
 from collections.abc import Iterator
@@ -39,7 +41,12 @@ class _Group(click.Group):
             if isinstance(stream, TextIOWrapper):
                 with suppress(OSError, ValueError):  # a stream that is closed or was exchanged
                     stream.reconfigure(errors="backslashreplace")
-        return super().main(*args, **kwargs)
+        gc.set_threshold(100_000, 20, 20)  # equations are many small objects and hardly any garbage
+        os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")  # which are looked for among all that is installed
+        try:
+            return super().main(*args, **kwargs)
+        finally:
+            gc.freeze()  # nothing is searched for garbage once more before the process ends, which takes as long as a check
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return sorted(name.rstrip("_").replace("_", "-") for _, name, _ in iter_modules(verbs.__path__))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -28,7 +29,7 @@ every_option = click.option(
     "--every", callback=checked_seconds, default="1 ms", show_default=True, metavar="TIME", help="Between samples."
 )
 shaper_option = click.option(
-    "--shaper", metavar="LAW:KEYS", help="zv, zvd, zvdd, ei, si, average or smooth, as in zvd:modes=1+2 or "
+    "--shaper", metavar="LAW:KEYS", help="zv, zvd, zvdd, ei, si, average, smooth or together, as in zvd:modes=1+2 or "
     "'ei:frequencies=14 Hz', instead of the motion's own: the path leaves these vibrations at rest.",
 )  # fmt: skip
 output_option = click.option(
@@ -113,6 +114,9 @@ def interrupted(output: Path | None) -> Iterator[None]:
 @contextmanager
 def bar(what: str) -> Iterator[Callable[[float], None]]:
     """A progress bar on the terminal; silent where there is no terminal."""
+    if not sys.stderr.isatty():
+        yield lambda share: None
+        return
     from rich.console import Console
     from rich.markup import escape
     from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn

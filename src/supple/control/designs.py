@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from supple.control.filters import KEYS, filter_of, joint_law
-from supple.control.optimal import Noise, held_out_noise, observed_law, placed_gain, quadratic_gain, slowest_sample
+from supple.control.optimal import Noise, held_out_noise, observed_law, placed_gain, quadratic_gain, slowest_sample, stated
 from supple.control.plants import PosedPlant, SampledPlant, kept_modes, reduced, sampled
 from supple.control.written import numbers_of
 from supple.errors import SuppleError
@@ -90,9 +90,10 @@ def _observed(plant: PosedPlant, wishes: Wishes) -> LawPart:
     if not force > 0:
         raise SuppleError("disturbance must be above zero: a filter that expects none would not listen to its sensors")
     load = x.get("load", 0.0)
-    seen = np.hypot(_sensor_noise(few), held_out_noise(plant, kept, wishes.sample, wishes.delay, force, load))
-    noise = Noise(force, x.get("drift", 0.0), load, seen)
-    return observed_law(few, made, _GAINS[wishes.law](few, made, x), noise)
+    rest = held_out_noise(plant, kept, wishes.sample, wishes.delay, force, load)
+    noise = Noise(force, x.get("drift", 0.0), load, _sensor_noise(few), rest)
+    part = observed_law(few, made, _GAINS[wishes.law](few, made, x), noise)
+    return stated(sampled(plant, wishes.sample, wishes.delay), part, noise)
 
 
 def _sensor_noise(plant: PosedPlant) -> Array:

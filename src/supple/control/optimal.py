@@ -13,6 +13,7 @@ import numpy as np
 from scipy.linalg import block_diag, solve_discrete_are
 from scipy.signal import place_poles
 
+from supple.control.loops import Loop, radius
 from supple.control.plants import PosedPlant, SampledPlant, reduced, sampled
 from supple.errors import SuppleError
 from supple.model.algebra import Array, one_thread
@@ -24,12 +25,13 @@ LEAST_DAMPING = 0.02  # of modes held out
 @dataclass(frozen=True)
 class Noise:
     """Standard deviations: of forces held for a sample (N, N m), of the drift of forces in a second, of loads at every named
-    point held for a sample (N), of every sensor."""
+    point held for a sample (N), of every sensor, and of what modes held out add to every sensor."""
 
     force: float
     drift: float
     load: float
     sensors: Array
+    held_out: Array
 
 
 @one_thread
@@ -102,7 +104,7 @@ def observed_law(posed: PosedPlant, plant: SampledPlant, K: Array, noise: Noise)
     """The law u = -K (estimate of z) - (estimate of drifting forces), as one that is told readings and forces.
 
     Filter: z^ = (I - M C) z + M y, then z <- A z^ + B u. Its `estimate`: watched displacements, with the covariance
-    that that of z^ says."""
+    that that of z^ says, modes held out being noise."""
     r, drifts = plant.B.shape[1], noise.drift > 0
     A, B, C = plant.A, plant.B, plant.C
     G, W = np.hstack([B * noise.force, plant.loads * noise.load]), plant.W
@@ -112,7 +114,7 @@ def observed_law(posed: PosedPlant, plant: SampledPlant, K: Array, noise: Noise)
         C, W = (np.hstack([x, np.zeros((len(x), r))]) for x in (C, W))
         G = block_diag(G, noise.drift * np.sqrt(plant.sample) * np.eye(r))
         K = np.hstack([K, np.eye(r)])
-    R = np.diag(noise.sensors**2)
+    R = np.diag(noise.sensors**2 + noise.held_out**2)
     try:
         P = solve_discrete_are(A.T, C.T, G @ G.T, R)
     except (np.linalg.LinAlgError, ValueError) as problem:
@@ -124,6 +126,25 @@ def observed_law(posed: PosedPlant, plant: SampledPlant, K: Array, noise: Noise)
     after = own @ P @ own.T + M @ R @ M.T
     estimate = Estimate(posed.ask.watched, W @ own, W @ M, W @ after @ W.T)
     return LawPart(posed.at, A @ own, A @ M, B, -K @ own, -K @ M, estimate)
+
+
+@one_thread
+def stated(plant: SampledPlant, part: LawPart, noise: Noise) -> LawPart:
+    """The part with the covariance that its estimates have on a whole robot in its loop: modes that it does not know ring
+    with the same forces as those that it knows, so their share is neither white nor apart. As it was, if nothing lasts: the
+    loop is not stable, or some mode is not damped at all."""
+    loop, e = Loop(plant, part.A, part.B, part.E, part.C, part.D), part.estimate
+    whole, r = loop.matrix(), plant.B.shape[1]
+    if e is None or radius(whole) >= 1:
+        return part
+    pushed = np.zeros((len(whole), r + plant.loads.shape[1] + r))
+    pushed[: len(plant.A)] = np.hstack([plant.B * noise.force, plant.loads * noise.load, np.zeros((len(plant.A), r))])
+    if noise.drift > 0:  # what is estimated of a force that drifts, off what it is: the last states of the part
+        pushed[-r:, -r:] = noise.drift * np.sqrt(plant.sample) * np.eye(r)
+    read = np.vstack([plant.B @ part.D, part.B + part.E @ part.D]) * noise.sensors
+    X = _lasting(whole, pushed @ pushed.T + read @ read.T)
+    error, at_once = np.hstack([plant.W - e.D @ plant.C, -e.C]), e.D * noise.sensors
+    return replace(part, estimate=replace(e, covariance=error @ X @ error.T + at_once @ at_once.T))
 
 
 @one_thread

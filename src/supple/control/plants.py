@@ -49,6 +49,7 @@ class PosedPlant:
     S: Array
     loads: Array  # B of forces at all named points
     shapes: Array  # of the modes in the sensors' displacements
+    motions: Array  # of the modes in all coordinates of the robot
     frequencies_hz: Array
     units: tuple[str, ...]  # of forces
     watched_units: tuple[str, ...]
@@ -88,20 +89,21 @@ def plant_at(model: Model, pose: Mapping[str, float], ask: Ask, assembly: str | 
     units, columns = forces_of(model, rest.q, ask.actuators, ask.pushes)
     seen = [outputs_of(model, rest.q, [s.of]).rows[0] for s in sensors]
     watched = outputs_of(model, rest.q, list(ask.watched))
-    ports = Ports((), (), np.vstack([*seen, watched.rows]))
+    ports = Ports((), (), np.vstack([*seen, watched.rows, np.eye(model.nv)]))
     pushed = np.vstack([columns.T, *_at_points(model, rest.q)])
     made = motions_between(model, rest, Ports((), (), pushed), ports, free=True)
     n, m = len(made.squares), len(sensors)
+    shapes, places, motions = np.split(made.C, [m, m + len(watched.rows)])
     A = np.block([[np.zeros((n, n)), np.eye(n)], [-made.K, -made.D]])
     forces, loads = np.split(np.vstack([np.zeros_like(made.B), made.B]), [columns.shape[1]], axis=1)
     B = forces
-    C, D = _sensor_rows(sensors, made.C[:m], A, B)
-    W = np.hstack([made.C[m:], np.zeros_like(made.C[m:])])
+    C, D = _sensor_rows(sensors, shapes, A, B)
+    W = np.hstack([places, np.zeros_like(places)])
     at = dict(zip(model.names, values(model, straight).tolist(), strict=True))
     return PosedPlant(
         replace(ask, sensors=sensors, watched=watched.names), {model.names[i]: at[model.names[i]] for i in model.active},
-        A, B, C, D, W, np.zeros((len(W), B.shape[1])), loads, made.C[:m], np.sqrt(np.abs(made.squares)) / (2 * np.pi), units,
-        watched.units, (*notices(model, made.q), *_friction(model)),
+        A, B, C, D, W, np.zeros((len(W), B.shape[1])), loads, shapes, motions, np.sqrt(np.abs(made.squares)) / (2 * np.pi),
+        units, watched.units, (*notices(model, made.q), *_friction(model)),
     )  # fmt: skip
 
 
@@ -157,7 +159,7 @@ def reduced(plant: PosedPlant, kept: Sequence[int]) -> PosedPlant:
     return replace(
         plant, A=plant.A[np.ix_(states, states)], B=plant.B[states], C=plant.C[:, states], D=D, W=plant.W[:, states],
         S=plant.W[:, :n] @ still, loads=plant.loads[states], shapes=plant.shapes[:, own],
-        frequencies_hz=plant.frequencies_hz[own],
+        motions=plant.motions[:, own], frequencies_hz=plant.frequencies_hz[own],
     )  # fmt: skip
 
 

@@ -7,13 +7,12 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from scipy.linalg import eigh
 
 from supple.core.compiled import ANSWERED, EQUILIBRIA, LINEAR, NOT_REACHED, POOR_CHOICE, Seeds
 from supple.core.prepared import Prepared
 from supple.core.reaching import Stuck
 from supple.errors import PoseError
-from supple.model.algebra import Array
+from supple.model.algebra import Array, eigh
 from supple.model.assembly import disagreement
 from supple.model.equilibrium import equilibrium, linearise
 from supple.model.model import Model

@@ -9,7 +9,7 @@ import numpy as np
 
 from supple.backends.interpreter import interpret
 from supple.core.prepared import Prepared
-from supple.core.tangents import by_motion
+from supple.core.tangents import slopes
 from supple.expr.function import Function, function, symbols
 from supple.model.algebra import Array
 from supple.model.stresses import von_mises, von_mises_slope
@@ -68,7 +68,7 @@ class FibreStress:
         """(n, directions) derivatives along displacements dq (n, directions, nv) and dp (n, directions, size)."""
         forces, numbers = self._numbers(at, p)
         count, ways = dq.shape[:2]
-        f = interpret(by_motion(self._function, self.core.parameters.mechanism))
+        f = interpret(slopes(self._function, self.core.parameters.mechanism))
         wide = (np.repeat(x, ways, axis=0) for x in (at, p))
         found = f(
             **dict(zip(("q", "p"), wide, strict=True)), dq=dq.reshape(count * ways, -1), dp=dp.reshape(count * ways, -1)

@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 
 import numpy as np
-from scipy.linalg import eigh
 
 from supple.backends.interpreter import interpret
 from supple.core.compiled import EQUILIBRIA, LINEAR, POSTURES
@@ -20,7 +19,7 @@ from supple.core.fibres import FibreStress
 from supple.errors import SuppleError
 from supple.expr.function import Function, function
 from supple.expr.node import Scalar, add
-from supple.model.algebra import Array
+from supple.model.algebra import Array, eigh
 from supple.model.damped import damped
 from supple.model.ports import MOVED, in_plane
 from supple.robot.mechanism import Frame

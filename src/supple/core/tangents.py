@@ -50,11 +50,6 @@ def by_parameters(f: Function) -> Function:
     return _along(f, f"{f.name}_by_p", tuple(f.outputs), _by_p(f))
 
 
-def by_motion(f: Function, mechanism: Mechanism) -> Function:
-    """Derivatives of all outputs of a Function of q and p, along displacements dq and dp."""
-    return _along(f, f"{f.name}_tangent", tuple(f.outputs), _by_q(f, mechanism) | _by_p(f))
-
-
 def slopes(f: Function, mechanism: Mechanism) -> Function:
     """Derivatives of all outputs of a Function along dq (generalised velocities), and along dp, dlam and dw where it has
     these inputs; all others rest."""

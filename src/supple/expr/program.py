@@ -34,7 +34,6 @@ class Program:
     put: Mapping[str, Indices]  # output -> (legs, k)
     platform: Mapping[str, Indices]  # input -> where the platform's part stands
     constants: npt.NDArray[np.float64]  # (legs, m): numbers that differ between legs
-    stiffness: Function | None = None  # of one leg: q, c, u -> K u, D u of its bodies as they are bent
 
     @property
     def legs(self) -> int:

@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from supple.expr.function import Array, Function
-from supple.expr.node import Expr
+from supple.expr.node import ARITHMETIC, Expr
 
 OPERATIONS = ("add", "sub", "mul", "div", "neg", "sin", "cos", "sqrt", "sign")
 _CODES = {name: code for code, name in enumerate(OPERATIONS)}
@@ -46,6 +46,11 @@ class Stored:
             made[name] = slice(begin, end)
             begin = end
         return made
+
+    @property
+    def operations(self) -> int:
+        """Additions, subtractions, multiplications, divisions and negations of one evaluation."""
+        return int(np.isin(self.code, [_CODES[name] for name in ARITHMETIC]).sum())
 
     @property
     def given(self) -> int:

@@ -58,3 +58,6 @@ SUPPLE_EXPORT int hammer_observe(int count, const double *in, const double *side
 
 /* Forces at all points at a time */
 SUPPLE_EXPORT void hammer_load(double t, double *load) { signals_at(&DRIVE.load, t, 0.0, load, NULL, NULL); }
+
+/* D of the damping between bodies, which a page fills for the pose it is in; NULL where there is none */
+SUPPLE_EXPORT double *hammer_damping(void) { return DAMPING_OF_POSE; }

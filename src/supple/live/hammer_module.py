@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -26,22 +26,24 @@ from supple.simulation.simulator import Simulator, simulator
 
 EXPORTS = (
     "hammer_start", "hammer_run", "hammer_rows", "hammer_row", "hammer_rows_ahead", "hammer_observe", "hammer_load",
-    "observed_points",
+    "hammer_damping", "observed_points",
 )  # fmt: skip
 BLOWS = {"hard": 0.5e-3, "medium": 1e-3, "soft": 3e-3}  # s: how long tips touch
 AT = 1e-3  # s, when it is hit
 DURATION = 1.0  # s
-# steps of one length: what rounding leaves then decides nothing, and a browser keeps time
-HOW = Settings(every=2.5e-4, step=1.25e-4, tolerance=1e-7)
+# steps of one length: what rounding leaves then decides nothing; twice as long ones PacDrive's Newton iterations refuse
+HOW = Settings(every=2.5e-4, step=6.25e-5, tolerance=1e-7)
 _LIGHT = ("fold", "signs")
 _LONGEST = 60_000  # operations of the equations that a page carries: about 1 MB
 
 
 @dataclass(frozen=True)
 class Hammer:
-    """The C text, and what the page has to know besides: sizes, and unit blows (1 N s) as signals over time."""
+    """The C text, what of it is called, and what the page has to know besides: sizes, unit blows (1 N s) as signals over
+    time."""
 
     source: str
+    exports: Sequence[str]
     about: Mapping[str, Any]
 
 
@@ -52,13 +54,18 @@ def hammer(robot: Machine, pose: Mapping[str, float], assembly: str | None, kept
     plant = made.plant()
     _check(plant)
     settings = made.scaled(HOW)
+    damped = plant.damping is not None
+    seen = (_points(robot, made.model, kept), *((_stiffness(made.model, kept),) if damped else ()))
     lines = [
-        plant_equations(plant, (_points(robot, made.model, kept),)),
+        "#define DAMPING_TABLE static double",  # a page fills it for the pose it is in
+        plant_equations(plant, seen),
+        f"#define DAMPING_OF_POSE {'DAMPING[0]' if damped else 'NULL'}",
         f"#define MODEL_SETTINGS {initialiser(SETTINGS, {k: float(x) for k, x in settings.numbers().items()})}",
         chosen_text(plant), f"#define LEAST_SCALE {literal(settings.scale)}", stepping_source(),
         (Path(__file__).parent / "hammer.h").read_text(encoding="ascii"),
     ]  # fmt: skip
-    return Hammer("\n".join(lines), {**_about(plant), "structural": made.structural, "blows": _blows(made)})
+    exports = (*EXPORTS, *(("elastic_stiffness",) if damped else ()))
+    return Hammer("\n".join(lines), exports, {**_about(plant, made.model), "blows": _blows(made)})
 
 
 def blow_motion(model: Model, pose: Mapping[str, float], assembly: str | None, tip: str, point: str = "", axis: str = "z",
@@ -94,9 +101,18 @@ def _points(robot: Machine, model: Model, kept: Kept | None) -> Function:
     return Function("observed_points", {**inputs, "p": p}, light.outputs)
 
 
-def _about(plant: Plant) -> dict[str, Any]:
+def _stiffness(model: Model, kept: Kept | None) -> Function:
+    """p -> K_ee of the bodies, one after another."""
+    mechanism = model.mechanism if kept is None else kept.equations.mechanism
+    K = np.concatenate([f.body.K_ee.ravel() for f in mechanism.frames])
+    return Function("elastic_stiffness", {"p": symbols("p", 0) if kept is None else kept.symbols}, {"K": K})
+
+
+def _about(plant: Plant, model: Model) -> dict[str, Any]:
+    bodies = [f.ev.stop - f.ev.start for f in model.mechanism.frames]
     return {
         "nq": plant.nq, "nv": plant.nv, "loads": plant.loads, "at": AT, "duration": DURATION, "every": HOW.every,
+        "damped": None if plant.damping is None else {"elastic": plant.elastic, "bodies": [n for n in bodies if n]},
     }  # fmt: skip
 
 

@@ -48,7 +48,7 @@ def live(
     try:
         pose = {c["name"]: x for c, x in zip(about["given"], about["pose"], strict=True)}
         found = hammer_module.hammer(marked, pose, assembly, marked.kept())
-        hammer, struck = LiveModule(wasm_module(found.source, hammer_module.EXPORTS), {}), dict(found.about)
+        hammer, struck = LiveModule(wasm_module(found.source, found.exports), {}), dict(found.about)
     except SuppleError as reason:
         notices.append(f"no hammer: {reason}")
     return SceneLive(engine, hammer, about | {"hammer": struck}, tuple(notices))

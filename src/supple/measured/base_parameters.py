@@ -21,8 +21,8 @@ from supple.formulations.tree.parametrised import parameter_values
 from supple.machine import Machine
 from supple.measurements import Identified
 from supple.model.algebra import one_thread
+from supple.model.followers import moved_by
 from supple.model.model import Model
-from supple.model.observe import moved_by
 from supple.motion.filtering import low_passed
 from supple.robot.bodies.record import Array
 

@@ -1,7 +1,9 @@
-"""Small dense algebra on one BLAS thread (two threads are hundreds of times slower on matrices of this size)."""
+"""Small dense algebra on one BLAS thread (two threads are hundreds of times slower on matrices of this size), without
+scipy, which takes longer to import than most commands to answer."""
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from functools import lru_cache, wraps
 from typing import Any, ParamSpec, TypeVar
@@ -15,10 +17,9 @@ P = ParamSpec("P")
 T = TypeVar("T")
 
 
-@lru_cache(maxsize=1)
-def _pools() -> ThreadpoolController:
-    import scipy.linalg  # noqa: F401  its BLAS must be loaded before the pools are looked up
-
+@lru_cache(maxsize=2)
+def _pools(with_scipy: bool) -> ThreadpoolController:
+    """The pools of the libraries that are loaded; scipy brings one of its own."""
     return ThreadpoolController()
 
 
@@ -27,7 +28,7 @@ def one_thread(work: Callable[P, T]) -> Callable[P, T]:
 
     @wraps(work)
     def limited(*args: P.args, **kwargs: P.kwargs) -> T:
-        with _pools().limit(limits=1):
+        with _pools("scipy.linalg" in sys.modules).limit(limits=1):
             return work(*args, **kwargs)
 
     return limited
@@ -56,3 +57,34 @@ def least_squares(A: Array, b: Any) -> Array:
         return np.zeros((A.shape[1], *np.shape(b)[1:]))
     made: Array = np.linalg.lstsq(A, b, rcond=1e-11)[0]
     return made
+
+
+def eigh(A: Array, B: Array, lowest: int | None = None) -> tuple[Array, Array]:
+    """Eigenvalues of A x = B x lambda in rising order, and vectors with x' B x = 1; A symmetric, B positive definite."""
+    size = np.diagonal(B)
+    if (size <= 0).any():
+        raise np.linalg.LinAlgError("the second matrix is not positive definite")
+    scale = 1.0 / np.sqrt(size)  # masses and inertias differ by powers of ten
+    L = np.linalg.cholesky(B * np.outer(scale, scale))
+    half = np.linalg.solve(L, A * np.outer(scale, scale))
+    own = np.linalg.solve(L, half.T)
+    values, turned = np.linalg.eigh(0.5 * (own + own.T))
+    return values[:lowest], scale[:, None] * np.linalg.solve(L.T, turned[:, :lowest])
+
+
+def pivots(A: Array) -> tuple[list[int], Array]:
+    """Columns of A in the order in which each adds most to those before it, and how much (R's diagonal of A P = Q R)."""
+    left = np.array(A, dtype=float)
+    order, added = list(range(A.shape[1])), []
+    for k in range(min(A.shape)):
+        size = np.linalg.norm(left[k:, k:], axis=0)
+        best = k + int(size.argmax())
+        order[k], order[best] = order[best], order[k]
+        left[:, [k, best]] = left[:, [best, k]]
+        x = left[k:, k].copy()
+        added.append(float(np.linalg.norm(x)))
+        x[0] += np.copysign(added[-1], x[0])
+        square = float(x @ x)
+        if square > 0:
+            left[k:, k:] -= np.outer(x, (2.0 / square) * (x @ left[k:, k:]))
+    return order, np.array(added)

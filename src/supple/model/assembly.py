@@ -11,10 +11,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from weakref import WeakKeyDictionary
 
 import numpy as np
-from scipy.linalg import qr
 
 from supple.errors import PoseError
-from supple.model.algebra import Array, null_space
+from supple.model.algebra import Array, null_space, pivots
 from supple.model.closing import close, open_loop, placed, values
 from supple.model.continuation import HeldPostures, Walked, apart, displacements
 from supple.model.model import Model
@@ -59,8 +58,7 @@ def chosen_freely(model: Model, q: Array, wanted: list[int]) -> tuple[tuple[int,
     rows = Z[[moving.index(i) for i in wanted]]
     if not len(wanted):
         return (), ()
-    _, R, order = qr(rows.T, mode="economic", pivoting=True)
-    sizes = np.abs(np.diagonal(R))
+    order, sizes = pivots(rows.T)
     chosen = {wanted[k] for k in order[: int(np.sum(sizes > 1e-6 * sizes.max(initial=0.0)))]}
     return tuple(i for i in wanted if i in chosen), tuple(i for i in wanted if i not in chosen)
 

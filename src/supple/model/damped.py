@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from scipy.linalg import eig
 
 from supple.model.algebra import Array
 
@@ -19,7 +18,7 @@ def damped(omega: Array, D: Array, H: Array, kept: int) -> tuple[Array, Array]:
         return np.zeros(kept), roots[:kept]
     n = len(omega)
     system = np.block([[np.zeros((n, n)), np.eye(n)], [-(np.diag(squares) + (1j * H if H.any() else 0.0)), -D]])
-    roots, columns = eig(system)
+    roots, columns = np.linalg.eig(system)
     upper = np.flatnonzero(roots.imag >= 0) if not H.any() else np.flatnonzero(_decaying(roots))
     likeness = np.abs(columns[:n, upper]) / np.linalg.norm(columns[:n, upper], axis=0)
     rows, chosen = _paired(likeness)  # of all modes: which is whose must not depend on how many are shown

@@ -9,10 +9,9 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from scipy.linalg import eigh
 
 from supple.errors import FarFromPose, PoseError
-from supple.model.algebra import Array, least_squares, null_space, one_thread
+from supple.model.algebra import Array, eigh, least_squares, null_space, one_thread
 from supple.model.closing import values
 from supple.model.model import Model
 

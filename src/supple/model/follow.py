@@ -6,6 +6,7 @@ velocities and accelerations are exact at every sample, and a quintic through th
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -21,6 +22,7 @@ from supple.model.posture import posture
 from supple.model.tasks import Task, joints_task, platform_task, point_task
 from supple.motion.description import Motion
 from supple.motion.trajectory import Trajectory
+from supple.remembered import Answer
 
 ACCURACY = 3e-10  # m or rad, of the joints between samples
 DEAD_END = 1e-8  # smallest singular value of the rows, relative to the largest
@@ -59,10 +61,33 @@ class _OutOfReachError(_LostError):
     """The loops do not close where the path goes."""
 
 
-@one_thread
 def follow(rigid_model: Model, motion: Motion) -> Followed:
-    """Actuator motion that leads the rigid robot along the motion's path, up to where it can be followed."""
-    model = rigid_model
+    """Actuator motion that leads the rigid robot along the motion's path, up to where it can be followed; remembered."""
+    found = rigid_model.memory.kept("followed", _asked(motion), lambda: _written(_follow(rigid_model, motion)))
+    words, arrays = found.words, found.arrays
+    path = Trajectory(tuple(words["names"]), **arrays) if arrays else None
+    return Followed(path, words["stop"], words["posture"])
+
+
+def _asked(motion: Motion) -> str:
+    """All of a motion that its path depends on, in digits."""
+    said = [motion.space, motion.point, motion.assembly, dict(motion.start), dict(motion.drives), motion.duration]
+    made = hashlib.sha256(repr(said).encode())
+    for part in ("names", "knots", "coefficients", "breaks") if motion.path is not None else ():
+        x = getattr(motion.path, part)
+        made.update(x.tobytes() if isinstance(x, np.ndarray) else repr(x).encode())
+    return made.hexdigest()
+
+
+def _written(found: Followed) -> Answer:
+    path = found.trajectory
+    words = {"names": [] if path is None else list(path.names), "stop": found.stop, "posture": dict(found.posture)}
+    parts = ("knots", "coefficients", "breaks")
+    return Answer(words, {} if path is None else {part: getattr(path, part) for part in parts})
+
+
+@one_thread
+def _follow(model: Model, motion: Motion) -> Followed:
     driven = motion.driven("prescribed", "controlled")
     q = _start(model, motion)
     first = dict(zip(model.names, values(model, q).tolist(), strict=True))

@@ -1,4 +1,5 @@
-"""Functions of a mechanism as tapes, by their names: remembered, or made and then remembered."""
+"""Functions of a mechanism as tapes, by their names, and what was computed with them: remembered, or made and then
+remembered."""
 
 from __future__ import annotations
 
@@ -9,7 +10,7 @@ from supple.backends.tape import Tape
 from supple.expr.function import Function
 from supple.expr.stored import Stored, stored
 from supple.formulations import registry
-from supple.remembered import key_of, recalled, remember
+from supple.remembered import Answer, key_of, recalled, remember
 from supple.robot.fingerprint import fingerprint
 from supple.robot.mechanism import Mechanism
 
@@ -36,6 +37,22 @@ class Memory:
         if name not in self.loaded:
             self.loaded[name] = Tape(self._stored(name, make))
         return self.loaded[name]
+
+    def kept(self, name: str, details: str, make: Callable[[], Answer]) -> Answer:
+        """What was computed about the mechanism, by a name and all else that it depends on; made if it is not remembered."""
+        if not self.question:
+            return make()
+        key = key_of(name, details, *self.question)
+        found = recalled(key)
+        if found is None:
+            found = make()
+            remember(key, found.words, found.arrays)
+        return found
+
+    def number(self, name: str, make: Callable[[], int | None]) -> int | None:
+        """A number that belongs to the mechanism, or None if it has none; made if it is not remembered."""
+        found: int | None = self.kept(name, "", lambda: Answer({"number": make()}, {})).words["number"]
+        return found
 
     def _stored(self, name: str, make: Callable[[], Function]) -> Stored:
         if not self.question:

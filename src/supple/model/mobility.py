@@ -6,10 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.linalg import qr
 
 from supple.errors import PoseError
-from supple.model.algebra import Array, null_space, one_thread, row_scaled
+from supple.model.algebra import Array, null_space, one_thread, pivots, row_scaled
 from supple.model.closing import close
 from supple.model.model import Model
 
@@ -207,8 +206,8 @@ def best_conditioned(model: Model, q: Array, keep: Sequence[int] = ()) -> Choice
         if frame.motion == "spherical":
             weight[frame.v] = 1e3  # as a whole
     weight[list(keep)] = 1e-9
-    _, _, pivots = qr(J * weight, mode="economic", pivoting=True)
-    return Choice(_rest(model.nv, [int(p) for p in pivots[:rank]]), "pivoting")
+    order, _ = pivots(J * weight)
+    return Choice(_rest(model.nv, order[:rank]), "pivoting")
 
 
 def _rest(n: int, dependent: list[int]) -> tuple[int, ...]:
@@ -231,5 +230,5 @@ def _pivoted(J: Array, order: list[int], rank: int, kinds: Sequence[str]) -> lis
     """Dependent coordinates by pivoting, group after group in the order of preference."""
     weight = {"passive": 1.0, "platform": 1e-1, "elastic": 1e-4, "active": 1e-7}
     scaled = row_scaled(J)[:, order] * np.array([weight[kinds[i]] for i in order])
-    _, _, pivots = qr(scaled, mode="economic", pivoting=True)
-    return [order[p] for p in pivots[:rank]]
+    found, _ = pivots(scaled)
+    return [order[p] for p in found[:rank]]

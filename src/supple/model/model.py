@@ -115,7 +115,7 @@ class Model:
             return found | {"f": found["f"] + np.asarray(inputs["v" if name == "forces" else "direction"]) @ D}
         if name == "energy":
             v = np.asarray(inputs["v"])
-            return found | {"dissipation": found["dissipation"] + np.einsum("...i,ij,...j->...", v, D, v)}
+            return found | {"dissipation": found["dissipation"] + (v @ D * v).sum(axis=-1)}
         return found
 
     # The virtual tree -------------------------------------------------------------------------------------------------

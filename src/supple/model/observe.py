@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from contextlib import suppress
 from typing import Any
 
 import numpy as np
@@ -12,11 +11,12 @@ from supple.expr.function import Function, function
 from supple.formulations import registry
 from supple.formulations.tree.kinematics import Kinematics, state
 from supple.model.algebra import Array, one_thread
+from supple.model.followers import moved_by, undeformed
 from supple.model.model import Model
+from supple.model.turning import rotation_vector, turned
 from supple.robot.mechanism import Anchor
 
 _BLOCK = 4096  # samples at once
-_STEEP = 1e6  # of how passive joints follow: beyond it a pose is as good as singular
 
 
 def seen(model: Model, q: Array, v: Array, a: Array, wanted: Collection[str] | None = None) -> dict[str, Array]:
@@ -54,7 +54,7 @@ def coordinate_values(model: Model, q: Array) -> Array:
     """One number per velocity coordinate of every posture: q itself, rotation vectors for ball joints."""
     made = np.zeros((*q.shape[:-1], model.nv))
     for frame in model.mechanism.frames:
-        made[..., frame.v] = _rotation_vectors(q[..., frame.q]) if frame.motion == "spherical" else q[..., frame.q]
+        made[..., frame.v] = rotation_vector(q[..., frame.q]) if frame.motion == "spherical" else q[..., frame.q]
         made[..., frame.ev] = q[..., frame.e]
     return made
 
@@ -65,18 +65,11 @@ def postures_of(model: Model, x: Array) -> Array:
     q = np.zeros((len(flat), model.mechanism.nq))
     for frame in model.mechanism.frames:
         if frame.motion == "spherical":
-            q[:, frame.q] = _turned(np.tile([1.0, 0.0, 0.0, 0.0], (len(flat), 1)), flat[:, frame.v])
+            q[:, frame.q] = turned(np.tile([1.0, 0.0, 0.0, 0.0], (len(flat), 1)), flat[:, frame.v])
         else:
             q[:, frame.q] = flat[:, frame.v]
         q[:, frame.e] = flat[:, frame.ev]
     return q.reshape(*x.shape[:-1], -1)
-
-
-def _rotation_vectors(p: Array) -> Array:
-    p = np.where(p[..., :1] < 0, -p, p)
-    size = np.linalg.norm(p[..., 1:], axis=-1, keepdims=True)
-    angle = 2 * np.arctan2(size, p[..., :1])
-    return p[..., 1:] * np.where(size < 1e-12, 2.0, angle / np.where(size < 1e-12, 1.0, size))
 
 
 def energies(model: Model, q: Array, v: Array) -> dict[str, Array]:
@@ -109,35 +102,6 @@ def actuator_forces(model: Model, q: Array, v: Array, a: Array, w: Array | None,
     return made
 
 
-@one_thread
-def moved_by(model: Model, q: Array, given: list[int]) -> Array:
-    """Generalised velocities (samples, nv, given) when one actuator of `given` moves by itself: passive joints and platform
-    follow, bodies do not bend further; nothing moves in samples that are not numbers."""
-    mechanism = model.mechanism
-    follow = mechanism.indices("passive", "platform")
-    made = np.zeros((len(q), model.nv, len(given)))
-    made[:, given, range(len(given))] = 1.0
-    if mechanism.closures and follow:
-        columns = np.eye(model.nv)[[*follow, *given]]
-        J = np.stack([model.call("closure_motion", q=q, v=d)["velocity"] for d in columns], axis=-1)
-        known: Any = np.isfinite(J).all(axis=(1, 2))
-        made[np.ix_(known, follow)] = -_least(J[known][..., : len(follow)], J[known][..., len(follow) :])
-    return made
-
-
-def _least(A: Array, b: Array) -> Array:
-    """x (samples, n, k) of least length with A x nearest to b; eliminated where every A is square and far from singular."""
-    if A.shape[1] == A.shape[2] and len(A):
-        with suppress(np.linalg.LinAlgError):
-            x: Any = np.linalg.solve(A, b)
-            left = np.abs(A @ x - b).max(axis=(1, 2), initial=0.0)
-            size = np.abs(A).max() * np.abs(x).max(axis=(1, 2), initial=0.0) + np.abs(b).max(initial=0.0)
-            if (np.abs(x) < _STEEP).all() and (left <= 1e-10 * size).all():
-                return np.asarray(x)
-    y: Array = np.linalg.pinv(A) @ b
-    return y
-
-
 def _forces(model: Model, **inputs: Array) -> dict[str, Array]:
     out = model.call("forces", **inputs)
     return {"f": out["f"] + out["coulomb"]}
@@ -161,7 +125,7 @@ def turning_vectors(R: Array) -> Array:
     flat = R.reshape(-1, 3, 3)
     made = np.full((len(flat), 3), np.nan)
     known = np.isfinite(flat).all(axis=(1, 2))
-    made[known] = _rotation_vectors(_quaternions(flat[known]))
+    made[known] = rotation_vector(_quaternions(flat[known]))
     return made.reshape(*R.shape[:-2], 3)
 
 
@@ -195,67 +159,6 @@ def spring_forces(model: Model, q: Array, v: Array) -> tuple[tuple[int, ...], Ar
 def attachments(model: Model) -> dict[str, Anchor]:
     """The places at which loops are closed, one for each closure: on its second body."""
     return {c.name: c.second if c.second.frame >= 0 else c.first for c in model.mechanism.closures}
-
-
-@one_thread
-def undeformed(model: Model, q: Array) -> Array:
-    """Postures of the robot that does not bend, with the actuators where they are in q; not a number if out of reach."""
-    mechanism = model.mechanism
-    elastic = [i for f in mechanism.frames for i in range(f.e.start, f.e.stop)]
-    shape = q.shape
-    still = np.array(q.reshape(-1, shape[-1]))
-    still[:, elastic] = 0.0
-    if mechanism.closures:
-        follow = mechanism.indices("passive", "platform")
-        for start in range(0, len(still), _BLOCK):
-            still[start : start + _BLOCK] = _closed(model, still[start : start + _BLOCK], follow)
-    return still.reshape(shape)
-
-
-def _closed(model: Model, q: Array, follow: list[int]) -> Array:
-    """Newton's method on the coordinates `follow`, all postures side by side."""
-    directions = np.eye(model.nv)[follow]
-    for _ in range(12):
-        residual = model.call("closure", q=q)["residual"]
-        if np.nanmax(np.abs(residual), initial=0.0) < 1e-11:
-            break
-        gradient = np.stack([model.call("closure_gradient", q=q, direction=d)["residual"] for d in directions], axis=-1)
-        fine: Any = np.isfinite(gradient).all(axis=(1, 2)) & np.isfinite(residual).all(axis=1)
-        step = np.zeros((len(q), len(follow)))
-        if gradient.shape[1] == gradient.shape[2]:
-            regular = np.abs(np.linalg.det(np.where(fine[:, None, None], gradient, np.eye(len(follow))))) > 1e-300
-            fine = np.logical_and(fine, regular)
-            step[fine] = np.linalg.solve(gradient[fine], residual[fine][..., None])[..., 0]
-        else:
-            step[fine] = np.einsum("bij,bj->bi", np.linalg.pinv(gradient[fine]), residual[fine])
-        whole = np.zeros((len(q), model.nv))
-        whole[:, follow] = -step
-        q = _retracted(model, q, whole)
-    bad = np.asarray(~(np.abs(model.call("closure", q=q)["residual"]).max(axis=-1) < 1e-8))
-    q = q.copy()
-    q[bad] = np.nan
-    return q
-
-
-def _retracted(model: Model, q: Array, step: Array) -> Array:
-    moved = q.copy()
-    for frame in model.mechanism.frames:
-        moved[:, frame.e] += step[:, frame.ev]
-        if frame.motion == "spherical":
-            moved[:, frame.q] = _turned(moved[:, frame.q], step[:, frame.v])
-        else:
-            moved[:, frame.q] += step[:, frame.v]
-    return moved
-
-
-def _turned(p: Array, step: Array) -> Array:
-    angle = np.linalg.norm(step, axis=-1, keepdims=True)
-    half = 0.5 * angle
-    w, xyz = np.cos(half), step * np.where(angle < 1e-9, 0.5, np.sin(half) / np.where(angle < 1e-9, 1.0, angle))
-    a, u = p[:, :1], p[:, 1:]
-    made = np.hstack([a * w - (u * xyz).sum(-1, keepdims=True), a * xyz + w * u + np.cross(u, xyz)])
-    unit: Array = made / np.linalg.norm(made, axis=-1, keepdims=True)
-    return unit
 
 
 def positions_of(model: Model, q: Array) -> Array:

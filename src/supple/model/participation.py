@@ -19,6 +19,13 @@ def link_energies(model: Model, q: Array, motions: Array) -> tuple[tuple[str, ..
     return names, kinetic, elastic
 
 
+def drive_energies(model: Model, motions: Array) -> tuple[tuple[str, ...], Array]:
+    """Names of actuators whose servo gives way, and twice the elastic energy in each."""
+    names = tuple(f"drive {model.names[i]}" for i in model.servos)
+    stiffness = np.array(list(model.servos.values()), dtype=float)
+    return names, stiffness[:, None] * motions[list(model.servos)] ** 2
+
+
 def by_kind(model: Model, names: tuple[str, ...], elastic: Array) -> dict[str, Array]:
     """Elastic energy (rows per name) of the joints' springs, the platform, the legs and the other links, where there are
     any."""

@@ -30,6 +30,7 @@ from supple.robot.written import si
 _OWN = re.compile(r"^body\((.+?)\)((?:\.\w+)?)$")
 _GAUGE = re.compile(r"^(strain|force)\((.+?)\)(?:\.(\w+))?$")
 _JOINT = re.compile(r"^joint\((.+?)\)(?:\.(\w+))?$")
+_MOST = 1e12  # N and N m: what is more is a slip, and its squares overflow
 PUSHED = ("fx", "fy", "fz", "mx", "my", "mz")
 MOVED = ("x", "y", "z", "rx", "ry", "rz")
 
@@ -110,6 +111,8 @@ def wrenches_of(model: Model, loads: Mapping[str, Any]) -> Array:
         given = np.asarray(wrench, dtype=float).ravel()
         if given.size not in (3, 6):
             raise SuppleError(f"the load at {name!r} needs three forces, or three forces and three moments")
+        if not (np.abs(given) <= _MOST).all():
+            raise SuppleError(f"the load at {name!r} is out of range: at most {_MOST:g} N and N m")
         _check_plane(model, name, np.flatnonzero(given))
         made[_place(model, name), : given.size] = given
     return made

@@ -8,10 +8,9 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 import numpy as np
-from scipy.linalg import eigh
 
 from supple.errors import PoseError, SuppleError
-from supple.model.algebra import Array, null_space, one_thread
+from supple.model.algebra import Array, eigh, null_space, one_thread
 from supple.model.equilibrium import Equilibrium, Linear, equilibrium, linearise
 from supple.model.model import Model
 from supple.model.ports import Ports, inputs_of, outputs_of

@@ -11,10 +11,9 @@ from collections.abc import Collection
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.linalg import eigh, pinv
 
 from supple.errors import PoseError
-from supple.model.algebra import Array, least_squares, null_space, one_thread
+from supple.model.algebra import Array, eigh, least_squares, null_space, one_thread
 from supple.model.model import Model
 
 _NOTHING = 1e-9  # share of elastic energy of a motion that bends nothing
@@ -51,7 +50,7 @@ def viscous_equivalent(model: Model, q: Array, held: Collection[str] = ()) -> Eq
     with np.errstate(divide="ignore", invalid="ignore"):
         share = (L.T @ shapes[elastic]) / omega
     bends = np.isfinite(share).all(axis=0) & (np.linalg.norm(np.nan_to_num(share), axis=0) > _NOTHING)
-    back = pinv(share[:, bends], rtol=1e-12)
+    back = np.linalg.pinv(share[:, bends], rcond=1e-12)
     scale = omega[bends] ** -1.5
     X = back.T @ (losses[np.ix_(bends, bends)] * np.outer(scale, scale)) @ back
     own = L @ (0.5 * (X + X.T)) @ L.T

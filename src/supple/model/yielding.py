@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
-from scipy.linalg import eigh
 
 from supple.errors import PoseError
-from supple.model.algebra import Array
+from supple.model.algebra import Array, eigh
 from supple.model.equilibrium import Linear
 from supple.model.model import Model
 

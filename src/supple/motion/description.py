@@ -6,11 +6,34 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
-from supple.motion.laws import SampledLaw
+from supple.motion.laws import SampledLaw, Sensor
 from supple.motion.trajectory import Trajectory
 
 DriveMode = Literal["prescribed", "torque", "controlled"]
 Space = Literal["joints", "platform", "point"]
+
+
+@dataclass(frozen=True)
+class Measured:
+    """Deformation that a flexible computed_torque reads on its way, and the parameters of the robot that it tells of."""
+
+    parameters: tuple[str, ...]
+    sensors: tuple[Sensor, ...]
+
+
+@dataclass(frozen=True)
+class Learnt:
+    """What readings tell of parameters, as shares of their values, over time: readings foreseen; their weighted slopes (a
+    channel for each parameter and sensor), and the covariance of what is known by then (parameters, parameters); how the
+    actuators' path and forces change with each parameter (parameters, actuators)."""
+
+    parameters: tuple[str, ...]
+    sensors: tuple[Sensor, ...]
+    rest: Trajectory
+    slopes: Trajectory
+    trust: Trajectory
+    path: Trajectory
+    forces: Trajectory
 
 
 @dataclass(frozen=True)
@@ -28,6 +51,8 @@ class Controller:
     model: str = "rigid"  # of computed_torque: whose inverse dynamics; "flexible": forces and path are found before the run
     of: str | None = None  # what a flexible computed_torque leads along its path: a point, or platform
     lead: float | None = None  # s in which its actuators may move before and after; None: some periods
+    measured: Measured | None = None  # deformation that it reads
+    learnt: Learnt | None = None  # what it does with the readings, found before the run
 
 
 @dataclass(frozen=True)

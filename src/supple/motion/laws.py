@@ -47,8 +47,10 @@ class Sensor:
 
     @property
     def variance(self) -> float:
-        """Of noise, and of rounding: its error stays while nothing moves, so it counts as a whole step."""
-        return self.noise**2 + self.resolution**2
+        """Of noise, and of rounding: noise of half a step shakes it evenly across the step; else its error stays while
+        nothing moves, so it counts as a whole step."""
+        shaken = self.noise >= 0.5 * self.resolution
+        return self.noise**2 + self.resolution**2 / (12 if shaken else 1)
 
 
 @dataclass(frozen=True)

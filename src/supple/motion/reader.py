@@ -14,9 +14,9 @@ from pydantic import ValidationError
 from supple.errors import RobotFileError, SuppleError
 from supple.motion.channels import WRENCH, PointAtHome, Setting, hint
 from supple.motion.controllers import controller_of
-from supple.motion.description import Controller, DriveMode, Motion, Shaper, Space
+from supple.motion.description import Controller, DriveMode, Measured, Motion, Shaper, Space
 from supple.motion.filtering import smoothed
-from supple.motion.laws import read_law
+from supple.motion.laws import Sensor, read_law
 from supple.motion.paths import interpolated, linear
 from supple.motion.table import Table, read_table
 from supple.motion.trajectory import Trajectory
@@ -439,7 +439,18 @@ class _Reader:
         sample, delay = (self.setting.number(getattr(gains, k), "time", (*path, k)) for k in ("sample", "delay"))
         model, of, lead = (getattr(gains, k, None) for k in ("model", "of", "lead"))
         ahead = None if lead is None else self.setting.number(lead, "time", (*path, "lead"))
-        return Controller(law, **values, sample=sample, delay=delay, model=model or "rigid", of=of, lead=ahead)  # type: ignore[arg-type]
+        read = self.measured(getattr(gains, "measured", None), (*path, "measured"))
+        return Controller(
+            law, **values, sample=sample, delay=delay, model=model or "rigid", of=of, lead=ahead, measured=read,  # type: ignore[arg-type]
+        )  # fmt: skip
+
+    def measured(self, written: Any, path: Path_) -> Measured | None:
+        """Gauges of a flexible computed torque."""
+        if written is None:
+            return None
+        noise, resolution = (self.setting.number(getattr(written, k), "number", (*path, k)) for k in ("noise", "resolution"))
+        sensors = tuple(Sensor(x, "displacement", noise, resolution) for x in written.sensors)
+        return Measured(tuple(written.parameters), sensors)
 
     def law_in_file(self, name: str, controlled: list[str]) -> Controller | None:
         """The controller that a file (.json) beside this one holds."""

@@ -20,8 +20,11 @@ _SIDES = 24  # of the polygon that stands for the circle of tolerated vibration
 _LONGEST = 4.0  # periods
 _NOTHING = 1e-6  # amplitudes below are rounding
 _ROUNDED = 0.3  # of a smooth shaper's length over which it averages
+_STEP = 0.02  # of the damping ratio, from one ei sequence to the next
+_SOLVED = 1e-8  # of the equations of an ei sequence
 _POOR = 0.5  # of a vibration: a shaper that leaves more is none
-WIDTHS = {"si": 0.2, "smooth": 0.02}  # of the frequencies served, where nothing is said
+_BRAKED = 0.05  # of a vibration that is worth a path twice as quick before its end
+WIDTHS = {"si": 0.2, "smooth": 0.02, "together": 0.02}  # of the frequencies served, where nothing is said
 
 
 @dataclass(frozen=True)
@@ -94,11 +97,12 @@ def ei(damping: float = 0.0, tolerance: float = 0.05) -> Impulses:
 
     a = (1 + tolerance) / 4
     aside = math.acos((tolerance - 1) / (1 + tolerance)) / math.pi  # without damping: cos(pi r) = -(1 - V) / (1 + V)
-    found = root(
-        lambda x: _hump(x, damping, tolerance), [a, 1 - 2 * a, 0.5, 1.0, aside, 2 - aside], tol=1e-13
-    )  # fmt: skip
-    made = _sequence(found.x)
-    if not found.success or (made.amplitudes <= 0).any():
+    x = np.array([a, 1 - 2 * a, 0.5, 1.0, aside, 2 - aside])
+    for z in np.linspace(0.0, damping, 1 + math.ceil(damping / _STEP)) if damping else (0.0,):  # from one to the next
+        found = root(lambda x, z=z: _hump(x, float(z), tolerance), x, tol=1e-13)
+        x = found.x
+    made = _sequence(x)
+    if np.abs(found.fun).max() > _SOLVED or (made.amplitudes <= 0).any():
         raise SuppleError(f"there is no ei shaper for a damping ratio of {damping:g} and a tolerance of {tolerance:g}")
     return made
 
@@ -167,29 +171,55 @@ class Band:
     damping: float
 
 
-def smooth(bands: Sequence[Band], length: float = 1.0) -> Impulses:
-    """A sequence of this length that leaves least of all vibrations together, averaged so that accelerations do not jump.
+@dataclass(frozen=True)
+class Brake:
+    """How a path comes to rest: speeds (places,) at equal steps over `span` periods before its end, from the end on; 1 is as
+    quick as it may be when so much time is left."""
 
-    A linear program over impulses on a fine grid: the largest of what is left within the bands becomes least, each
-    weighted by the cube of its period, as ramps of the acceleration excite it."""
+    span: float
+    speeds: Array
+
+    def row(self, times: Array) -> Array:
+        """What an impulse at each time adds to the shaped path's speed, `span` before its end."""
+        ahead = self.span - (times[-1] - times)
+        made: Array = np.interp(ahead, np.linspace(0.0, self.span, len(self.speeds)), self.speeds) * (ahead > 0)
+        return made
+
+
+def smooth(bands: Sequence[Band], length: float = 1.0) -> Impulses:
+    """A sequence of this length that leaves least of all vibrations together, averaged so that accelerations do not jump;
+    each counts by the cube of its period, as ramps of the acceleration excite it."""
+    return _least("smooth", bands, length, _ROUNDED * length, 3, (), 0.7)
+
+
+def together(bands: Sequence[Band], length: float = 1.0, brakes: Sequence[Brake] = ()) -> Impulses:
+    """A sequence of this length that leaves least of all vibrations together, each counting by the square of its period, as
+    steps of the acceleration excite it; brakes keep what it makes slow before its end."""
+    return _least("together", bands, length, 0.0, 2, brakes, 0.6)
+
+
+def _least(
+    law: str, bands: Sequence[Band], length: float, rounded: float, power: int, brakes: Sequence[Brake], needed: float
+) -> Impulses:  # fmt: skip
+    """A linear program over impulses on a fine grid: the largest of what is left within the bands becomes least."""
     from scipy.optimize import linprog
 
-    rounded = _ROUNDED * length
     times = np.linspace(0.0, length - rounded, round(2 * _GRID * max(length, 0.5)) + 1)
     slowest = min(b.low + b.high for b in bands)
-    weights = [(slowest / (b.low + b.high)) ** 3 for b in bands]
-    rows = np.vstack(
-        [w * _sides(_phasors(_within(b), times, length, b.damping, rounded)) for w, b in zip(weights, bands, strict=True)]
-    )  # fmt: skip
-    cost = np.append(np.zeros(len(times)), 1.0)
+    weights = [(slowest / (b.low + b.high)) ** power for b in bands]
+    rows = [w * _sides(_phasors(_within(b), times, length, b.damping, rounded)) for w, b in zip(weights, bands, strict=True)]
+    left = np.vstack(rows)
+    slow = np.array([x.row(times) for x in brakes]).reshape(-1, len(times))
+    rows_of_all = np.block([[left, -np.ones((len(left), 1))], [slow, np.full((len(slow), 1), -1 / _BRAKED)]])
+    most = np.concatenate([np.zeros(len(left)), np.ones(len(slow))])
     found = linprog(
-        cost, np.column_stack([rows, -np.ones(len(rows))]), np.zeros(len(rows)),
+        np.append(np.zeros(len(times)), 1.0), rows_of_all, most,
         np.append(np.ones(len(times)), 0.0)[None], [1.0], bounds=(0, None),
     )  # fmt: skip
     if not found.success or found.x[-1] > _POOR:
         raise SuppleError(
-            f"a smooth shaper of {length:g} periods leaves {found.x[-1] if found.success else 1:.0%} of a vibration; "
-            "give it more length, at least 0.7"
+            f"a {law} shaper of {length:g} periods leaves {found.x[-1] if found.success else 1:.0%} of a vibration; "
+            f"give it more length, at least {needed:g}"
         )
     return _kept(found.x[:-1], times, rounded)
 
@@ -215,8 +245,11 @@ def _kept(amplitudes: Array, times: Array, rounded: float = 0.0) -> Impulses:
 
 
 LAWS: dict[str, Callable[..., Impulses]] = {
-    "zv": zv, "zvd": zvd, "zvdd": zvdd, "ei": ei, "si": si, "average": average, "smooth": smooth
+    "zv": zv, "zvd": zvd, "zvdd": zvdd, "ei": ei, "si": si, "average": average, "smooth": smooth,
+    "together": together,
 }  # fmt: skip
+
+AT_ONCE = ("smooth", "together")  # laws that serve all vibrations by one sequence
 
 
 def impulses(law: str, damping: float, tolerance: float, width: float | None) -> Impulses:
@@ -226,6 +259,6 @@ def impulses(law: str, damping: float, tolerance: float, width: float | None) ->
     near = WIDTHS.get(law, 0.0) if width is None else width
     if law == "ei":
         return ei(damping, tolerance)
-    if law == "smooth":
-        return smooth([Band(1 - near, 1 + near, damping)])
+    if law in AT_ONCE:
+        return LAWS[law]([Band(1 - near, 1 + near, damping)])
     return si(damping, tolerance, near) if law == "si" else LAWS[law](damping)

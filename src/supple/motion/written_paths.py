@@ -51,6 +51,7 @@ class Paths:
         lacking = [n for n in names if n not in self.start]
         if lacking:
             text = f"nothing says where {', '.join(lacking)} start; add start: {{{lacking[0]}: ...}} to the motion"
+            text += " (supple check prints where they are at home)"
             self.setting.note((*self.path, *path), text)
         return np.array([self.start.get(n, 0.0) for n in names])
 

@@ -33,6 +33,24 @@ class Mesh:
     edges: Array  # E x 2
 
 
+def outside(mesh: Mesh) -> tuple[Array, Array, bool]:
+    """The triangles of a mesh without those that have no area, its edges once each, and whether it is the outside of
+    something solid: triangles pass every edge as often one way as the other, and the volume within is positive."""
+    points = mesh.stations[mesh.station] + mesh.offset
+    size = float(np.ptp(points, axis=0).max(initial=0.0)) or 1.0
+    _, corner = np.unique(np.round(points / (1e-6 * size)).astype(np.int64), axis=0, return_inverse=True)
+    corner = corner.reshape(-1)
+    same = corner[mesh.triangles]
+    real = (same[:, 0] != same[:, 1]) & (same[:, 1] != same[:, 2]) & (same[:, 2] != same[:, 0])
+    triangles, same = mesh.triangles[real], same[real]
+    sides = same[:, [[0, 1], [1, 2], [2, 0]]].reshape(-1, 2)
+    forth, back = (np.unique(x, axis=0, return_counts=True) for x in (sides, sides[:, ::-1]))
+    whole = all(np.array_equal(x, y) for x, y in zip(forth, back, strict=True))
+    a, b, c = (points[triangles[:, k]] - points.mean(axis=0) for k in range(3))
+    _, once = np.unique(np.sort(corner[mesh.edges], axis=1), axis=0, return_index=True)
+    return triangles, mesh.edges[np.sort(once)], whole and bool(np.einsum("ti,ti->", a, np.cross(b, c)) > 0)
+
+
 @dataclass(frozen=True)
 class Placed:
     """Where the frames are (... x F x 3 x 3 and ... x F x 3), and the elastic coordinates of all bodies (... x E).

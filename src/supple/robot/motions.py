@@ -187,6 +187,18 @@ class Gains(FileRecord):
     delay: Time = 0
 
 
+Output = Annotated[str, StringConstraints(min_length=1, max_length=200)]
+
+
+class Measured(FileRecord):
+    """Gauges, and parameters of the robot that they tell of; `noise` (standard deviation) and `resolution` of readings."""
+
+    parameters: Annotated[list[Name], Field(min_length=1, max_length=8)]
+    sensors: Annotated[list[Output], Field(min_length=1, max_length=64)]
+    noise: Annotated[Any, Q("number", least=0)] = 0
+    resolution: Annotated[Any, Q("number", least=0)] = 0
+
+
 class ComputedTorque(FileRecord):
     """Gains of the error's own dynamics: a = a_path + kd e' + kp e + ki (integral of e)."""
 
@@ -202,11 +214,14 @@ class ComputedTorque(FileRecord):
     model: Literal["rigid", "flexible"] = "rigid"
     of: Name | None = None
     lead: Time | None = None
+    measured: Measured | None = None
 
     @_model_validator(mode="after")
     def _led(self) -> ComputedTorque:
         if (self.of is not None or self.lead is not None) and self.model == "rigid":
             raise PydanticCustomError("of", "of and lead need model: flexible, which leads a point along its path", {})
+        if self.measured is not None and (self.model == "rigid" or not self.sample or "ki" in self.model_fields_set):
+            raise PydanticCustomError("measured", "measured needs model: flexible and a sample time, and no ki", {})
         return self
 
 
@@ -251,7 +266,8 @@ class Shaper(FileRecord):
     si: ShaperLaw | None = None
     average: ShaperLaw | None = None
     smooth: ShaperLaw | None = None
-    _one = one_of("zv", "zvd", "zvdd", "ei", "si", "average", "smooth")
+    together: ShaperLaw | None = None
+    _one = one_of("zv", "zvd", "zvdd", "ei", "si", "average", "smooth", "together")
 
 
 class ActuatorLimits(FileRecord):

@@ -11,6 +11,7 @@ from supple.robot.quantity import QuantityError, Value, evaluate, parse
 from supple.robot.values import check_dimension
 
 Written = str | float | Value
+Band = str | tuple[float, float]  # frequencies in Hz, as in '1:600'
 _MOST = 1_000_000  # values of one range
 
 
@@ -36,6 +37,17 @@ def seconds(written: Written | None, what: str) -> float | None:
     if not found > 0:
         raise SuppleError(f"{what} {written}: must be above zero")
     return found
+
+
+def band_of(written: Band) -> tuple[float, float]:
+    """First and last frequency in Hz, from two numbers or text such as '1:600'."""
+    try:
+        first, last = (float(x) for x in (written.split(":") if isinstance(written, str) else written))
+    except (TypeError, ValueError) as error:
+        raise SuppleError(f"band {written}: must be FIRST:LAST, in Hz") from error
+    if not 0 <= first < last < math.inf:
+        raise SuppleError(f"band {first:g}:{last:g} Hz: must go from zero or more to a higher frequency")
+    return first, last
 
 
 def pose_of(mechanism: Mechanism, at: Mapping[str, Written] | None) -> dict[str, float]:

@@ -14,8 +14,8 @@ from supple.robot.bodies.record import Body, Marker, Outline
 from supple.robot.flexible_bodies import Shape
 from supple.robot.link_bodies import Piece
 from supple.robot.plates.sites import Locator
-from supple.scene.sections import Loop, outlines
-from supple.scene.surfaces import Surface, ring, strip
+from supple.scene.sections import Loop, outlines, reach
+from supple.scene.surfaces import ROUND, Surface, ring, strip
 
 _STATIONS = 16  # at least so many lengths of a beam are drawn
 _MOST = 1500  # points of a surface
@@ -69,7 +69,8 @@ def beam_mesh(name: str, frame: int, piece: Piece) -> Mesh:
     count = elements * max(4, -(-_STATIONS // elements)) if bends else 1
     markers = [piece.section(Fraction(k, count)) for k in range(count + 1)]
     stations, shapes, second = stations_of(markers)
-    outer, inner = outlines(piece.beam.section)
+    slender = 25 * reach(piece.beam.section) < float(piece.beam.length)
+    outer, inner = outlines(piece.beam.section, 12 if slender else ROUND)
     walls = [_wall(outer, count + 1)] + ([_wall(inner, count + 1)] if inner is not None else [])
     parts = [*walls, _cap(outer, inner, 0, count), _cap(outer, inner, 1, count)]
     first = np.cumsum([0, *(len(p[0]) for p in parts)])

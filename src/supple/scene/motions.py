@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from supple.errors import SuppleError
+from supple.model.followers import undeformed
 from supple.model.model import Model
-from supple.model.observe import in_blocks, postures_of, undeformed
+from supple.model.observe import in_blocks, postures_of
 from supple.results import Simulation
 from supple.results.scene import Array, Force, SceneMotion, Series
 from supple.scene.scene import placed_at

@@ -20,13 +20,14 @@ class Loop:
     corners: tuple[int, ...]
 
 
-def outlines(section: CrossSection) -> tuple[Loop, Loop | None]:
-    """The outer outline of a section and the inner one of a hollow section, with as many points each."""
+def outlines(section: CrossSection, sides: int = ROUND) -> tuple[Loop, Loop | None]:
+    """The outer outline of a section and the inner one of a hollow section, with as many points each; `sides`: of what is
+    round."""
     form, sizes = section.form[0], [float(x) for x in section.form[1]]
     if form == "circle":
-        return _circle(sizes[0] / 2, 1.0), None
+        return _circle(sizes[0] / 2, 1.0, sides), None
     if form == "tube":
-        return _circle(sizes[0] / 2, 1.0), _circle(max(sizes[0] / 2 - sizes[1], 0.0), -1.0)
+        return _circle(sizes[0] / 2, 1.0, sides), _circle(max(sizes[0] / 2 - sizes[1], 0.0), -1.0, sides)
     if form == "rectangle":
         return _rectangle(sizes[0], sizes[1], 1.0), None
     if form == "box":
@@ -41,8 +42,8 @@ def reach(section: CrossSection) -> float:
     return float(np.linalg.norm(outlines(section)[0].points, axis=1).max())
 
 
-def _circle(radius: float, outward: float) -> Loop:
-    angle = 2 * np.pi * np.arange(ROUND) / ROUND
+def _circle(radius: float, outward: float, sides: int) -> Loop:
+    angle = 2 * np.pi * np.arange(sides) / sides
     out = np.column_stack([np.cos(angle), np.sin(angle)])
     return Loop(radius * out, outward * out, ())
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from scipy.sparse.csgraph import connected_components
 
 from supple.backends.stepping.plant import Block
 from supple.expr.function import Array
@@ -37,8 +36,20 @@ def block_order(filled: Array) -> tuple[Block, ...]:
 def _elimination(filled: Array, together: Array, ties: Sequence[int]) -> tuple[int, list[int], list[list[int]]]:
     """About how many multiplications elimination takes, the columns that tie, in order, and the columns of every block."""
     left = [j for j in range(len(filled)) if j not in ties]
-    count, label = connected_components(together[np.ix_(left, left)], directed=False)
-    parts = [[left[i] for i in np.flatnonzero(label == k)] for k in range(count)]
+    parts = _connected(together, left)
     cost = len(ties) ** 3 // 3
     cost += sum(len(p) * int(filled[:, p].any(axis=1).sum()) * (len(p) + 2 * len(ties)) // 2 for p in parts)
     return cost, sorted(ties), parts
+
+
+def _connected(together: Array, left: Sequence[int]) -> list[list[int]]:
+    """Those left in groups, each of all that are tied to one another directly or through others."""
+    parts, rest = [], set(left)
+    for j in left:
+        part, front = set[int](), {j} & rest
+        while front:
+            rest -= front
+            part |= front
+            front = rest & {int(i) for i in np.flatnonzero(together[:, list(front)].any(axis=1))}
+        parts += [sorted(part)] if part else []
+    return parts

@@ -80,9 +80,8 @@ class Group:
             "stretches": made, "spent": spent,
         }  # fmt: skip
 
-    def observe(self, drive: Drive) -> tuple[Array, Array, Array]:
-        """q, v and a of all samples, each stretch with its own free coordinates."""
-        rows = self.rows
+    def observe(self, drive: Drive, rows: Array) -> tuple[Array, Array, Array]:
+        """q, v and a of all samples (`rows`), each stretch with its own free coordinates."""
         sides = np.where(rows[:, 0, 0] <= rows[0, 0, 0], 1.0, -1.0)
         parts, first = [], 0
         for count, stepper, chosen in [*self.stretches, (len(rows), self.stepper, self.state.chosen)]:

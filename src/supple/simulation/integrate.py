@@ -19,6 +19,7 @@ from supple.errors import SuppleError
 from supple.results import DOUBTFUL, Simulation
 from supple.simulation.groups import Group, Keeper, group_at_start, groups_of, switch, why_stopped
 from supple.simulation.performance import beyond_limits, performance
+from supple.simulation.runaway import runaway
 from supple.simulation.signals import checked_keep, observed, only, signals_of
 from supple.simulation.simulator import Simulator
 from supple.simulation.ways import check_method
@@ -155,6 +156,10 @@ def _piece(simulator: Simulator, group: Group, settings: Settings, drive: Drive,
         outcome, samples = group.stepper.run(group.state, drive, end, steps, rows)
         if len(samples):
             group.samples.append(samples.copy())  # without the room for more
+        lost = runaway(simulator, group, samples)
+        if lost:
+            group.outcome = lost
+            return
         if outcome not in ("yielded", "full"):
             group.outcome = outcome
             if outcome in ("ill_posed", "open_loops", "diverged", "too_small") and switch(simulator, group, drive):

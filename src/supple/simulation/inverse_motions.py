@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from supple.model.algebra import Array
+from supple.model.algebra import Array, eigh
 from supple.model.equilibrium import equilibrium, linearise
 from supple.model.model import Model
 from supple.model.posture import posture
@@ -157,7 +157,5 @@ def led_along(model: Model, path: Trajectory, assembly: str | None, rows: Callab
 
 def _slowest(poses: list[_Pose], m: int) -> float:
     """The lowest frequency with the actuators held, in Hz."""
-    from scipy.linalg import eigh
-
-    found = [eigh(0.5 * (p.K + p.K.T)[m:, m:], p.M[m:, m:], eigvals_only=True, subset_by_index=[0, 0])[0] for p in poses]
+    found = [eigh(0.5 * (p.K + p.K.T)[m:, m:], p.M[m:, m:], 1)[0][0] for p in poses]
     return float(np.sqrt(max(min(found), 1e-6))) / (2 * np.pi)

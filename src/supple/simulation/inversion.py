@@ -17,7 +17,6 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
-from scipy.spatial.transform import Rotation
 
 from supple.backends.stepping.settings import Settings
 from supple.errors import SuppleError
@@ -91,6 +90,8 @@ class _Output:
 
     def off(self, wanted: tuple[Array, Array], seen: tuple[Array, Array]) -> Array:
         """Errors (times, components): small turns in base axes."""
+        from scipy.spatial.transform import Rotation
+
         turn = (Rotation.from_rotvec(wanted[1]) * Rotation.from_rotvec(seen[1]).inv()).as_rotvec()
         made: Array = np.hstack([wanted[0] - seen[0], turn])[:, list(self.components)]
         return made
@@ -128,7 +129,7 @@ def inverted(
         return Inverted(motion, 0.0, np.nan, np.nan, 0)
     leading = led_along(model, path, motion.assembly, output.rows)
     ahead = _PERIODS / leading.slowest if lead is None else lead
-    ahead = 0.0 if method == "quasi-static" else float(np.ceil(ahead / every) * every)
+    ahead = 0.0 if method == "quasi-static" else float(np.ceil(ahead / every - 1e-6) * every)
     later = None if motion.loads is None else motion.loads.later(ahead).lasting(rigid.motion.duration + 2 * ahead)
     first = replace(rigid.motion, path=path, space="joints", point=None, shaper=None, loads=later)
     return _Search(robot, first, output, leading, method, every, ahead, structural, path).found(progress)

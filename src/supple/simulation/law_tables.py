@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy.interpolate import CubicSpline
 
-from supple.backends.stepping.drive import LawTables, Table
+from supple.backends.stepping.drive import LawTables, LearntTables, Table
 from supple.errors import SuppleError
 from supple.model import observe
 from supple.model.algebra import Array, one_thread
@@ -16,10 +16,13 @@ from supple.model.equilibrium import equilibrium
 from supple.model.model import Model
 from supple.model.posture import postures
 from supple.model.sensors import pushed_wrenches, reading, sensed, single
-from supple.motion.description import Motion
+from supple.motion.description import Learnt, Motion
 from supple.motion.laws import QUANTITIES, SampledLaw, Sensor
 from supple.motion.trajectory import Trajectory
 from supple.robot.mechanism import Mechanism
+
+if TYPE_CHECKING:
+    from scipy.interpolate import CubicSpline
 
 _POSES = 81  # along a path
 _STILL = 1e-9  # m or rad
@@ -88,10 +91,10 @@ def _readings(model: Model, s: Sensor, times: Array, q: Array) -> Array:
     at = list(model.mechanism.points).index(point)
     position, R = here["position"][:, at], here["rotation"][:, at]
     if part.startswith("r"):
-        rate = CubicSpline(times, R)(times, 1) @ R.transpose(0, 2, 1)
+        rate = _curve(times, R)(times, 1) @ R.transpose(0, 2, 1)
         vector = np.stack([rate[:, 2, 1], rate[:, 0, 2], rate[:, 1, 0]], axis=1)
     else:
-        vector = CubicSpline(times, position)(times, 2 if s.quantity == "acceleration" else 1)
+        vector = _curve(times, position)(times, 2 if s.quantity == "acceleration" else 1)
     if own:
         vector = np.einsum("tij,ti->tj", R, vector)
     made: Array = vector[:, "xyz".index(part[-1])]
@@ -102,8 +105,14 @@ def _spline(names: Sequence[str], times: Array, x: Array, end: float) -> Traject
     x = x.reshape(len(times), -1)
     if len(times) < 4:
         return Trajectory.held(names, x[0], end)
-    s = CubicSpline(times, x)
+    s = _curve(times, x)
     return Trajectory.hermite(names, times, x, s(times, 1), s(times, 2))
+
+
+def _curve(times: Array, x: Array) -> CubicSpline:
+    from scipy.interpolate import CubicSpline  # takes longer to import than most motions to integrate
+
+    return CubicSpline(times, x)
 
 
 def added(first: Trajectory | None, second: Trajectory | None) -> Trajectory | None:
@@ -159,10 +168,29 @@ def law_tables(model: Model, law: SampledLaw, rest: Trajectory, path: Trajectory
     rest = rest.only([s.name for s in law.sensors])
     return LawTables(
         len(law.parts), n, m, len(law.pushes), np.concatenate(parts), _weights(law, path),
-        Table(rest.knots, rest.coefficients),
+        _table(rest),
         np.concatenate([np.array([[s.noise, s.resolution] for s in law.sensors]).ravel(), noise]), np.array(most),
         pushed_wrenches(model, law.pushes), law.seed, sensed(model, law.sensors),
     )  # fmt: skip
+
+
+def gauges(model: Model, learnt: Learnt) -> LawTables:
+    """The sensors of a computed torque that learns, as a law without states; noise as of a law with the first seed."""
+    rough = np.array([[s.noise, s.resolution] for s in learnt.sensors]).ravel()
+    none = np.zeros(0)
+    sense = sensed(model, learnt.sensors)
+    return LawTables(0, 0, len(learnt.sensors), 0, none, None, _table(learnt.rest), rough, none, none, 1, sense)
+
+
+def learnt_tables(learnt: Learnt, torque: Sequence[str]) -> LearntTables:
+    """What is learnt for the integrators: actuators in the order of those that are not prescribed."""
+    moved = [f"{p} {n}" for p in learnt.parameters for n in torque]
+    path, forces = (_table(x.only(moved)) for x in (learnt.path, learnt.forces))
+    return LearntTables(len(learnt.parameters), _table(learnt.slopes), _table(learnt.trust), path, forces)
+
+
+def _table(signals: Trajectory) -> Table:
+    return Table(signals.knots, signals.coefficients)
 
 
 def _weights(law: SampledLaw, path: Trajectory) -> Table | None:

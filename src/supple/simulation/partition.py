@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
-from scipy.linalg import qr
-
 from supple.backends.stepping.plant import Ball, Place
 from supple.errors import SuppleError
 from supple.expr.function import Array
+from supple.model.algebra import pivots
 from supple.model.mobility import best_conditioned, independent_coordinates
 from supple.model.model import Model
 from supple.robot.mechanism import Mechanism
@@ -57,8 +56,7 @@ def _rows(model: Model, q: Array, dependent: Sequence[int]) -> tuple[int, ...]:
     J = model.jacobian(q)[:, list(dependent)]
     if J.shape[0] == len(dependent):
         return tuple(range(J.shape[0]))
-    _, _, order = qr(J.T, mode="economic", pivoting=True)
-    return tuple(sorted(int(i) for i in order[: len(dependent)]))
+    return tuple(sorted(pivots(J.T)[0][: len(dependent)]))
 
 
 def coordinate_places(mechanism: Mechanism) -> list[Place]:

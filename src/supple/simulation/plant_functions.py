@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from supple.backends.stepping.plant import MANY, Block, plant_function
+from supple.backends.stepping.plant import Block, plant_function
 from supple.errors import SuppleError
 from supple.expr.derivative import jacobian
 from supple.expr.function import Array, Function, symbols
@@ -64,7 +64,7 @@ def closed_form(
         return None
     if f.operations > _LARGE:
         if not loads and len(parts.given) in (0, len(active)) and "p" not in f.inputs:
-            program = _program(mechanism, not parts.given, damped or len(parts.free) > MANY)
+            program = _program(mechanism, not parts.given, damped)
             kind = {i: mechanism.coordinates[i].kind for i in parts.free}
             if program is not None and "passive" not in kind.values():
                 order = {k: mechanism.indices(k) for k in ("active", "elastic")}

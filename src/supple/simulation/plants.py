@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from supple.backends.stepping.plant import Controlled, Place, Plant, plant_function
+from supple.backends.stepping.plant import MANY, Controlled, Place, Plant, plant_function
 from supple.errors import SuppleError
 from supple.expr.function import Array
 from supple.expr.passes import optimise
@@ -19,6 +19,7 @@ from supple.model import observe
 from supple.model.model import Model
 from supple.models import inverse
 from supple.robot.mechanism import Mechanism
+from supple.simulation.limbs import limbs
 from supple.simulation.partition import Partition, ball_joints, coordinate_places, partition
 from supple.simulation.plant_functions import QUICK, check_size, closed_form, loop_functions, power, tree, undamped
 from supple.simulation.ways import coupled
@@ -60,6 +61,8 @@ def plant(
         )
         made = {"tree": tree(source)} if found is None else found
         made |= loop_functions(source, parts, wide="tree" in made)
+        if "tree" not in made and kept is None and len(parts.free) > MANY:
+            made["limbs"] = limbs(source, parts)
     functions = {**made, "power": power(source, parts)}
     if model.viscous is not None:
         functions = undamped(functions)

@@ -11,7 +11,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.linalg import expm
 
 from supple.model.algebra import Array
 
@@ -63,6 +62,8 @@ def preview(A: Array, B: Array, outputs: Array, weight: float) -> Preview:
 
 def held(F: Array, G: Array, step: float) -> tuple[Array, Array]:
     """A and B (..., states, states | inputs) of x' = F x + G u over steps in which u is held; F may be many."""
+    from scipy.linalg import expm
+
     n, m = G.shape[-2:]
     whole = np.zeros((*F.shape[:-2], n + m, n + m))
     whole[..., :n, :n], whole[..., :n, n:] = F * step, G * step

@@ -2,22 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-from scipy.linalg import eigh
 
 from supple.errors import PoseError, SuppleError
 from supple.machine import Machine
-from supple.model.algebra import Array, one_thread
+from supple.model.algebra import Array, eigh, one_thread
 from supple.model.equilibrium import equilibrium, linearise
 from supple.model.follow import follow
 from supple.model.model import Model
 from supple.model.posture import posture
 from supple.motion.description import Motion, Shaper
-from supple.motion.shapers import WIDTHS, Band, Impulses, impulses, smooth
+from supple.motion.shapers import AT_ONCE, WIDTHS, Band, Impulses, impulses, smooth, together
 from supple.motion.shaping import Phase, shaped
 from supple.motion.trajectory import Trajectory
+from supple.simulation.sticking import Stop, stops
 
 _POSES = 33  # at which modes are asked for, at most
 _MOVED = 0.02  # m or rad between two of them
@@ -42,7 +43,9 @@ def without_vibration(robot: Machine, model: Model, motion: Motion, lasting: boo
     if path is None:
         raise SuppleError(f"{motion.name!r} has no path to shape; leave shaper out")
     added = 0.0
-    for made, vibration in _sequences(shaper, _vibrations(robot, model, motion, shaper)):
+    found = _vibrations(robot, model, motion, shaper)
+    stuck = stops(robot, model, motion) if shaper.law == "together" and not shaper.frequencies else []
+    for made, vibration in _sequences(shaper, found, stuck):
         length = made.length / float(vibration.frequencies.min())
         if length > path.duration:
             raise SuppleError(
@@ -55,15 +58,23 @@ def without_vibration(robot: Machine, model: Model, motion: Motion, lasting: boo
     return replace(motion, path=path.lasting(duration), duration=duration)
 
 
-def _sequences(shaper: Shaper, found: list[Vibration]) -> list[tuple[Impulses, Vibration]]:
+def _sequences(shaper: Shaper, found: list[Vibration], stops: Sequence[Stop]) -> list[tuple[Impulses, Vibration]]:
     """A sequence for every vibration, or one for all of them on the clock of the slowest."""
-    if shaper.law != "smooth":
+    if shaper.law not in AT_ONCE:
         return [(impulses(shaper.law, v.damping, shaper.tolerance, shaper.width), v) for v in found]
     slowest = min(found, key=lambda v: float(v.frequencies.mean()))
-    near = WIDTHS["smooth"] if shaper.width is None else shaper.width
+    near = WIDTHS[shaper.law] if shaper.width is None else shaper.width
     ratios = [v.frequencies / slowest.frequencies for v in found]
     bands = [Band((1 - near) * r.min(), (1 + near) * r.max(), v.damping) for r, v in zip(ratios, found, strict=True)]
-    return [(smooth(bands, shaper.length), slowest)]
+    if shaper.law == "smooth":
+        return [(smooth(bands, shaper.length), slowest)]
+    clock = [float(np.interp(s.time, slowest.times, slowest.frequencies)) for s in stops]
+    highest = max(b.high for b in bands)
+    for f, s in zip(clock, stops, strict=True):
+        own = [(x / f, z) for k, (x, z) in enumerate(s.stuck) if k == 0 or x / f <= highest]
+        bands += [Band((1 - near) * r, (1 + near) * r, z) for r, z in own]
+    brakes = [brake for f, s in zip(clock, stops, strict=True) for brake in s.brakes(f)]
+    return [(together(bands, shaper.length, brakes), slowest)]
 
 
 def _shaped(path: Trajectory, made: Impulses, vibration: Vibration) -> tuple[Trajectory, float]:
@@ -167,7 +178,7 @@ class _Modes:
         count = len(linear.M)
         if self.most > count:
             raise SuppleError(f"{model.mechanism.name} has {count} modes with its actuators held, not {self.most}")
-        squares, V = eigh(0.5 * (linear.K + linear.K.T), linear.M, subset_by_index=[0, min(count, self.most + _SPARE) - 1])
+        squares, V = eigh(0.5 * (linear.K + linear.K.T), linear.M, self.most + _SPARE)
         omega = np.sqrt(np.maximum(squares, 1e-300))
         lost = np.einsum("ik,ij,jk->k", V, linear.D, V) / (2 * omega)
         lost = lost + np.einsum("ik,ij,jk->k", V, linear.H, V) / (2 * omega**2)

@@ -28,13 +28,11 @@ _FORCE = {"m": "N", "rad": "N m"}
 def observed(simulator: Simulator, groups: list[Group]) -> tuple[Array, dict[str, Array]]:
     """Time, and q, v, a and actuator forces (time, run, ...) of all runs."""
     plant = groups[0].stepper.plant
-    longest = max((b.rows for b in groups), key=len)
-    time = longest[:, 0, 0]
+    every = [b.rows for b in groups]
+    time = max(every, key=len)[:, 0, 0]
     parts: dict[str, list[Array]] = {"q": [], "v": [], "a": [], "tau": []}
-    for b in groups:
-        rows = b.rows
-        beyond = ((0, len(time) - len(rows)), (0, 0))  # what a run that stopped early did not reach is not a number
-        q, v, a = b.observe(simulator.drive)
+    for b, rows in zip(groups, every, strict=True):
+        q, v, a = b.observe(simulator.drive, rows)
         effort = rows[..., b.stepper.sample["effort"]]
         for k, run in enumerate(dict.fromkeys(b.runs)):
             model, w = simulator.runs[run].model, simulator.loads_at(rows[:, 0, 0])
@@ -42,8 +40,13 @@ def observed(simulator: Simulator, groups: list[Group]) -> tuple[Array, dict[str
             where = [int(np.flatnonzero(model.active == p.v)[0]) for p in plant.torque]
             tau[:, where] = effort[:, k]
             for key, x in (("q", q[:, k]), ("v", v[:, k]), ("a", a[:, k]), ("tau", tau)):
-                parts[key].append(np.pad(x, beyond, constant_values=np.nan))
+                parts[key].append(_padded(x, len(time)))
     return time, {k: np.stack(x, axis=1) for k, x in parts.items()}
+
+
+def _padded(x: Array, rows: int) -> Array:
+    """x with rows behind it that are not numbers: what a run that stopped early did not reach."""
+    return x if len(x) == rows else np.pad(x, ((0, rows - len(x)), (0, 0)), constant_values=np.nan)
 
 
 SIGNALS = (

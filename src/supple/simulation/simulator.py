@@ -35,7 +35,7 @@ from supple.motion.description import Controller, Motion
 from supple.motion.laws import MOST_WAITING
 from supple.motion.trajectory import Trajectory
 from supple.robot.bodies.record import is_zero
-from supple.simulation.law_tables import added, along_path, checked_law, law_tables
+from supple.simulation.law_tables import added, along_path, checked_law, gauges, law_tables, learnt_tables
 from supple.simulation.partition import Partition, ball_joints, coordinate_places, partition
 from supple.simulation.plants import plant
 from supple.simulation.shaped import without_vibration
@@ -135,10 +135,14 @@ class Simulator:
             delay=0.0 if control is None else control.delay,
             controller=_LAWS[control.law if control is not None else None],
             law=self._law(others),
+            learnt=None if control is None or control.learnt is None else learnt_tables(control.learnt, others),
         )
 
     def _law(self, others: Sequence[str]) -> LawTables | None:
-        own = None if self.motion.controller is None else self.motion.controller.own
+        control = self.motion.controller
+        if control is not None and control.learnt is not None:
+            return gauges(self.model, control.learnt)
+        own = None if control is None else control.own
         if own is None or self.rest is None or self.path is None:
             return None
         return law_tables(self.model, own, self.rest, self.path, others)
@@ -286,7 +290,11 @@ def _under_law(
 ) -> tuple[Motion, Trajectory | None]:
     """The motion with forces added that hold the robot along its path, and what the sensors of its law should read."""
     law = None if motion.controller is None else motion.controller.own
-    if law is None or motion.controller is None:
+    if motion.controller is None or (law is None and motion.controller.learnt is None):
+        return motion, None
+    if motion.controller.learnt is not None and any(n not in model.names for n in vary or ()):
+        raise SuppleError("vary: parameters cannot differ from run to run under a controller that measures deformation")
+    if law is None:
         return motion, None
     if path is None:
         raise SuppleError(f"controller: {motion.name!r} leaves it no actuator to move")

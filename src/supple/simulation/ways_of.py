@@ -7,10 +7,9 @@ from dataclasses import dataclass
 
 import numpy as np
 from scipy.interpolate import BSpline, make_interp_spline
-from scipy.linalg import eigh
 
 from supple.machine import Machine
-from supple.model.algebra import Array, one_thread
+from supple.model.algebra import Array, eigh, one_thread
 from supple.model.equilibrium import equilibrium, linearise
 from supple.model.model import Model
 from supple.model.ports import point_rows
@@ -107,7 +106,7 @@ class _Shaken:
 def _shaken(model: Model, motion: Motion, names: Sequence[str], curve: BSpline, s: float, count: int) -> _Shaken:
     rest = equilibrium(model, posture(model, dict(zip(names, curve(s).tolist(), strict=True)), motion.assembly))
     linear = linearise(model, rest)
-    squares, V = eigh(0.5 * (linear.K + linear.K.T), linear.M, subset_by_index=[0, min(len(linear.M), count) - 1])
+    squares, V = eigh(0.5 * (linear.K + linear.K.T), linear.M, count)
     own, elastic = [model.index(n) for n in names], list(model.mechanism.indices("elastic"))
     every, first, second = [*own, *elastic], curve.derivative(1)(s), curve.derivative(2)(s)
     spread = model.expansion(rest.q, every)[:, : len(own)]

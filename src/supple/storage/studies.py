@@ -62,7 +62,7 @@ def save_study(study: Study, path: Path) -> None:
         ".mat": lambda file: _mat(study, file),
     }
     if path.suffix.lower() not in writers:
-        raise SuppleError(f"{path.name}: studies are written to .nc, .csv or .mat files")
+        raise SuppleError(f"{path.name}: studies are written to .nc, .csv or .mat files (a picture: plot().save)")
     written_whole(path, writers[path.suffix.lower()])
 
 

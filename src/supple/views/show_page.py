@@ -28,11 +28,12 @@ from supple.results.scene import (
     SceneMap,
     SceneModes,
     SceneMotion,
+    outside,
 )
 
 _SCRIPTS = (
     "maths.js", "body.js", "renderer.js", "camera.js", "plot.js", "shows.js", "algebra.js", "engine.js", "live.js",
-    "hammer.js", "page.js", "start.js",
+    "damping.js", "hammer.js", "page.js", "start.js",
 )  # fmt: skip
 
 
@@ -147,6 +148,7 @@ def payload(scene: Scene, mode: int, prefer: str) -> dict[str, Any]:
 
 def _part(scene: Scene, mesh: Mesh, arrays: _Arrays) -> dict[str, Any]:
     small = "u2" if len(mesh.offset) < 65536 else "u4"
+    triangles, edges, solid = outside(mesh)
     return {
         "name": mesh.name,
         "kind": mesh.kind,
@@ -159,8 +161,9 @@ def _part(scene: Scene, mesh: Mesh, arrays: _Arrays) -> dict[str, Any]:
         "station": arrays(mesh.station, small),
         "offset": arrays(mesh.offset),
         "normal": arrays(np.round(127 * mesh.normal), "i1"),
-        "triangles": arrays(mesh.triangles, small),
-        "edges": arrays(mesh.edges, small),
+        "triangles": arrays(triangles, small),
+        "solid": solid,
+        "edges": arrays(edges, small),
     }
 
 

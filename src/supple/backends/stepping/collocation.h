@@ -6,9 +6,13 @@
  */
 #define MOST_ITERATIONS 10
 #define OFTEN (2 + N_FREE / 2) /* solutions by the same factors, as dear as the inverse */
-#define SLOW 0.15 /* of the first correction is left after two more: leg by leg, new derivatives are due */
+#define UNSEEN 0.1 /* of a first correction is left at least, as far as one knows before the second */
+#define SLOW 0.15 /* of the first correction is left after two more: body by body, new derivatives are due */
+#define LIMB_ENOUGH 1e-4 /* tolerance of Newton's method body by body, where steps are many radians of vibrations */
+#define DAMPED 10.0 /* times that tolerance: smaller corrections change the forces of damping between bodies by less than it */
 #define NOISY 10.0 /* times the noise of the accelerations: below, corrections that do not shrink any more are rounding */
 #define STALLED 1e-5 /* so of many corrections that do not shrink: equations near a pivot that vanishes are less exact */
+#define PASSED 0.5 /* of the scale of accelerations: so far off the start, a step has left out what is faster than it */
 #define AT_REST 1e-3 /* s: accelerations times this make the least rates, these the least displacements, errors count by */
 
 SUPPLE_LOCAL const Collocation *table_of(const Sim *z) { return z->settings.method == GAUSS ? &GAUSS_TABLE : &RADAU_TABLE; }
@@ -21,10 +25,10 @@ static int collocation_matrix(Sim *z, const Collocation *c, double h)
     z->factorised_step = h;
     z->factorised_method = (int)z->settings.method;
     z->n_broyden = 0;
-#if LEGS > 0 && SUPPLE_LANES == 1
-    if (by_legs(z)) {
+#if LIMBS > 0 && SUPPLE_LANES == 1
+    if (by_limbs(z)) {
         const double pair_v[2] = {vr, vi}, pair_x[2] = {xr, xi};
-        return leg_factors(z, LEG_REAL, v, x) && leg_pair_factors(z, pair_v, pair_x);
+        return limb_real_factors(z, LIMB_REAL, v, x) && limb_pair_factors(z, pair_v, pair_x);
     }
 #endif
     for (int i = 0; i < N_FREE * N_FREE; i++) {
@@ -43,18 +47,8 @@ static int collocation_matrix(Sim *z, const Collocation *c, double h)
 }
 
 /* w: right sides of the real matrix and of the pair's become the solutions. Factors used often become inverse matrices */
-static void solve_both(Sim *z, const Collocation *c, real (*w)[AT_LEAST_ONE(N_FREE)])
+static void solve_both(Sim *z, real (*w)[AT_LEAST_ONE(N_FREE)])
 {
-#if LEGS > 0 && SUPPLE_LANES == 1
-    if (by_legs(z)) {
-        const double h = z->factorised_step, v = h * c->own, vr = h * c->re, vi = -h * c->im;
-        const double pair_v[2] = {vr, vi}, pair_x[2] = {vr * vr - vi * vi, 2.0 * vr * vi};
-        leg_solve(z, LEG_REAL, v, v * v, w[0]);
-        leg_pair_solve(z, pair_v, pair_x, w[1], w[2]);
-        return;
-    }
-#endif
-    (void)c;
 #if N_FREE <= SMALL
     if (++z->factors_used == OFTEN) {
         invert(z->newton_matrix, z->newton_pivot);
@@ -77,7 +71,7 @@ static void collocation_solve(Sim *z, const Collocation *c, real (*r)[AT_LEAST_O
     for (int p = 0; p < STAGES; p++)
         for (int i = 0; i < N_FREE; i++)
             w[p][i] = c->back[p][0] * r[0][i] + c->back[p][1] * r[1][i] + c->back[p][2] * r[2][i];
-    solve_both(z, c, w);
+    solve_both(z, w);
     for (int p = 0; p < STAGES; p++)
         for (int i = 0; i < N_FREE; i++)
             r[p][i] = c->T[p][0] * w[0][i] + c->T[p][1] * w[1][i] + c->T[p][2] * w[2][i];
@@ -130,32 +124,76 @@ SUPPLE_LOCAL double weighed(const Sim *z, double h, int unit, real misfit, real 
     return larger(size_of(felt, z->live) / z->scale[unit], slow);
 }
 
+/* to = v Fv x + p Fx x */
+static SUPPLE_WIDE void felt(const Sim *z, double v, double p, const real *x, real *to)
+{
+    for (int i = 0; i < N_FREE; i++)
+        to[i] = fill(0);
+    for (int j = 0; j < N_FREE; j++) {
+        const real by_x = p * x[j], by_v = v * x[j];
+        for (int i = 0; i < N_FREE; i++)
+            to[i] += z->a_by_x[j * N_FREE + i] * by_x + z->a_by_v[j * N_FREE + i] * by_v;
+    }
+}
+
 /* What a misfit of the accelerations, x[0], makes within a radian of a vibration. It has the power of the step that the
  * method has less two; what it does to positions changes accelerations by Fx and Fv, which goes to x[1] */
-static SUPPLE_WIDE double effect_of(const Sim *z, double h, real (*x)[AT_LEAST_ONE(N_FREE)])
+static double effect_of(const Sim *z, double h, real (*x)[AT_LEAST_ONE(N_FREE)])
 {
     double largest = 0.0;
-    for (int i = 0; i < N_FREE; i++)
-        x[1][i] = fill(0);
-#if LEGS > 0 && SUPPLE_LANES == 1
-    if (by_legs(z))
-        leg_felt(z, h, h * h, x[0], x[1]);
-#endif
-    for (int j = 0; j < N_FREE && !by_legs(z); j++) {
-        const real by_x = (h * h) * x[0][j], by_v = h * x[0][j];
-        for (int i = 0; i < N_FREE; i++)
-            x[1][i] += z->a_by_x[j * N_FREE + i] * by_x + z->a_by_v[j * N_FREE + i] * by_v;
-    }
+    felt(z, h, h * h, x[0], x[1]);
     for (int i = 0; i < N_FREE; i++)
         largest = larger(largest, weighed(z, h, z->chosen.free_unit[i], x[0][i], x[1][i]));
     return largest;
 }
+
+#if LIMBS > 0 && SUPPLE_LANES == 1
+/* The same for a misfit of all coordinates, those that depend on the free ones included */
+static double limb_effect(Sim *z, double h, const double *x)
+{
+    double felt[N_V], largest = 0.0;
+    feel(z, h * h, x, felt);
+    for (int i = 0; i < N_FREE; i++) {
+        const int k = z->chosen.free_v[i];
+        largest = larger(largest, weighed(z, h, z->chosen.free_unit[i], x[k], felt[k]));
+    }
+    for (int i = 0; i < N_DEP; i++) {
+        const int k = z->chosen.dependent_v[i];
+        largest = larger(largest, weighed(z, h, z->chosen.dependent_unit[i], x[k], felt[k]));
+    }
+    return largest;
+}
+
+/* The same as `collocation_error`, body by body */
+static double limb_error(Sim *z, const Collocation *c, double h, const double *misfit)
+{
+    double slow[N_V], fast[N_V], sifted[N_FREE];
+    z->step_cut_off = 0.0;
+    if (!take_mass(z) || !spread_out_free(z, misfit, slow))
+        return HUGE_VAL;
+    if (z->settings.cutoff > 0.0) {
+        memcpy(fast, slow, sizeof fast);
+        sift_all(z, slow);
+        for (int i = 0; i < N_V; i++)
+            fast[i] -= slow[i];
+        for (int i = 0; i < N_FREE; i++)
+            sifted[i] = fast[z->chosen.free_v[i]];
+        if (limb_effect(z, h, fast) > z->settings.tolerance)
+            z->step_cut_off = measure(z, sifted) / c->misfit;
+    }
+    return limb_effect(z, h, slow);
+}
+#endif
 
 /* The error of a step that ends at q. What is above the cutoff is sieved out, by its frequency and not by the step; noted if
  * it counts. Coordinates that depend on the free ones count as these do: near a singular pose they move much farther */
 static double collocation_error(Sim *z, const Collocation *c, double h, const real *q, const real *misfit)
 {
     real slow[2][AT_LEAST_ONE(N_FREE)], fast[2][AT_LEAST_ONE(N_FREE)], dependent[2][AT_LEAST_ONE(N_DEP)];
+#if LIMBS > 0 && SUPPLE_LANES == 1
+    if (by_limbs(z))
+        return limb_error(z, c, h, misfit);
+#endif
     memcpy(slow[0], misfit, sizeof slow[0]);
     sift(z, slow[0]);
     for (int i = 0; i < N_FREE; i++)
@@ -170,20 +208,78 @@ static double collocation_error(Sim *z, const Collocation *c, double h, const re
     return largest;
 }
 
-/* Stages to begin with: the last step's polynomial goes on */
-static void extrapolate(const Sim *z, const Collocation *c, double h, real (*F)[AT_LEAST_ONE(N_FREE)])
+/* Stages to begin with: the last step's polynomial goes on. Without one, those of the linear equations of motion, in which
+ * what is stiff dies away as it does in the step, or body by body the accelerations as they are */
+static void extrapolate(Sim *z, const Collocation *c, double h, real (*F)[AT_LEAST_ONE(N_FREE)])
 {
+    const int goes_on = z->has_stages && !z->starts_anew, linear = !goes_on && !by_limbs(z);
+    real rate[AT_LEAST_ONE(N_FREE)], pull[AT_LEAST_ONE(N_FREE)];
+    for (int i = 0; i < N_FREE; i++)
+        rate[i] = z->now.v[z->chosen.free_v[i]];
+    memset(pull, 0, sizeof pull);
+    if (linear)
+        felt(z, 0.0, h, rate, pull);
     for (int p = 0; p < STAGES; p++) {
         double weight[STAGES];
         for (int q = 0; q < STAGES; q++)
             weight[q] = stage_weight(c, q, 1.0 + c->c[p] * h / larger(z->last_step, 1e-30));
-        for (int i = 0; i < N_FREE; i++) {
-            F[p][i] = z->now.free_a[i];
-            if (z->has_stages && !z->starts_anew)
-                F[p][i] = weight[0] * z->stages[i] + weight[1] * z->stages[N_FREE + i]
-                    + weight[2] * z->stages[2 * N_FREE + i];
-        }
+        for (int i = 0; i < N_FREE; i++)
+            F[p][i] = goes_on ? weight[0] * z->stages[i] + weight[1] * z->stages[N_FREE + i]
+                    + weight[2] * z->stages[2 * N_FREE + i]
+                              : z->now.free_a[i] + c->c[p] * pull[i];
     }
+    if (linear)
+        collocation_solve(z, c, F);
+}
+
+#if LIMBS > 0 && SUPPLE_LANES == 1
+/* The same by what is out of balance: with every stage's own inertia, so that those of other postures do not spoil it */
+static int limb_corrections(Sim *z, const Drive *d, const Collocation *c, const double *time, double (*s)[N_FREE],
+                            double (*u)[N_FREE], int again, Posture *at, double (*F)[N_FREE], double (*r)[N_FREE])
+{
+    static SUPPLE_THREAD double balance[STAGES][N_V];
+    static SUPPLE_THREAD Forced w[STAGES];
+    const int outcome = several_balances(z, d, STAGES, time, s, u, F, z->loop_forces, at, balance);
+    if (outcome != FINE)
+        return outcome;
+#ifdef LIMB_DAMPING
+    damp(at, again, balance, z->stage_lost);
+#endif
+    for (int p = 0; p < STAGES; p++)
+        for (int i = 0; i < N_V; i++)
+            w[p].f[i] = -c->back[p][0] * balance[0][i] - c->back[p][1] * balance[1][i] - c->back[p][2] * balance[2][i];
+    limb_real_solve(z, LIMB_REAL, w);
+    limb_pair_solve(z, w + 1);
+    for (int p = 0; p < STAGES; p++) {
+        for (int i = 0; i < N_FREE; i++) {
+            const int k = z->chosen.free_v[i];
+            r[p][i] = c->T[p][0] * w[0].f[k] + c->T[p][1] * w[1].f[k] + c->T[p][2] * w[2].f[k];
+        }
+        for (int i = 0; i < N_LOOPED; i++)
+            z->loop_forces[p * N_LOOPED + i] -=
+                c->T[p][0] * w[0].loops[i] + c->T[p][1] * w[1].loops[i] + c->T[p][2] * w[2].loops[i];
+    }
+    return FINE;
+}
+#endif
+
+/* What the accelerations F of the stages are to be changed by, r, and their postures; again: as `damp` takes it */
+static int corrections(Sim *z, const Drive *d, const Collocation *c, const double *time, real (*s)[AT_LEAST_ONE(N_FREE)],
+                       real (*u)[AT_LEAST_ONE(N_FREE)], int again, Posture *at, real (*F)[AT_LEAST_ONE(N_FREE)],
+                       real (*r)[AT_LEAST_ONE(N_FREE)])
+{
+#if LIMBS > 0 && SUPPLE_LANES == 1
+    if (by_limbs(z))
+        return limb_corrections(z, d, c, time, s, u, again, at, F, r);
+#endif
+    (void)again;
+    const int outcome = several(z, d, STAGES, time, s, u, at);
+    for (int p = 0; p < STAGES && outcome == FINE; p++)
+        for (int i = 0; i < N_FREE; i++)
+            r[p][i] = at[p].free_a[i] - F[p][i];
+    if (outcome == FINE)
+        collocation_solve(z, c, r);
+    return outcome;
 }
 
 /* Newton's method for the stages */
@@ -194,21 +290,18 @@ static int solve_stages(Sim *z, const Drive *d, const Collocation *c, double h, 
     real s[STAGES][AT_LEAST_ONE(N_FREE)], u[STAGES][AT_LEAST_ONE(N_FREE)];
     const double time[STAGES] = {z->t + c->c[0] * h, z->t + c->c[1] * h, z->t + c->c[2] * h};
     const double noise = NOISY * larger(z->noise[0] / z->scale[0], z->noise[1] / z->scale[1]);
+    const double enough = by_limbs(z) ? smaller(z->settings.newton_tolerance, LIMB_ENOUGH) : z->settings.newton_tolerance;
     double size = HUGE_VAL, first = HUGE_VAL;
     int renewed = 0;
     z->contraction = pow(z->contraction, 0.8); /* measured again before long */
     for (int iteration = 0; iteration < MOST_ITERATIONS; iteration++) {
         for (int p = 0; p < STAGES; p++)
             stage_at(z, h, c->c[p], c->A[p], c->AA[p], F, extra, s[p], u[p]);
-        const int outcome = several(z, d, STAGES, time, s, u, at);
+        const int outcome = corrections(z, d, c, time, s, u, size > DAMPED * enough, at, F, r);
         if (outcome != FINE)
             return outcome;
-        for (int p = 0; p < STAGES; p++)
-            for (int i = 0; i < N_FREE; i++)
-                r[p][i] = at[p].free_a[i] - F[p][i];
         z->newton_iterations++;
         const double turned = turned_since(z, h, at, extra), before = size;
-        collocation_solve(z, c, r);
         improve(z, STAGES, iteration && !renewed ? last[0] : NULL, r[0]);
         memcpy(last, r, sizeof last);
         size = turned;
@@ -224,18 +317,30 @@ static int solve_stages(Sim *z, const Drive *d, const Collocation *c, double h, 
             z->contraction = larger(size / before, 1e-3);
         if (iteration > 1 && size > 2.0 * before && size > larger(1e-6, noise))
             return DIVERGED;
-        renewed = by_legs(z) && !z->jacobian_is_fresh && iteration == 2 && size > SLOW * first;
+        renewed = by_limbs(z) && !z->jacobian_is_fresh && iteration == 2 && size > SLOW * first;
         if (renewed && (differentiate(z, d) != FINE || !collocation_matrix(z, c, h)))
             return DIVERGED; /* else iterations go on with new derivatives, which are cheaper than many of them */
-        const double left = smaller(1.0, z->contraction / larger(0.1, 1.0 - z->contraction));
+        const double seen = larger(iteration ? 0.0 : UNSEEN, z->contraction);
+        const double left = smaller(1.0, seen / larger(0.1, 1.0 - seen));
         const double rounded = larger(iteration > 4 ? STALLED : ROUNDED, noise);
         const int rounding = iteration > 2 && size > 0.3 * before && size < rounded;
-        if (size * left < z->settings.newton_tolerance || rounding) {
+        if (size * left < enough || rounding) {
             spend(z, STAGES * (iteration - 1));
             return FINE;
         }
     }
     return DIVERGED;
+}
+
+/* Power in the posture of a stage, or at the end with the last one's */
+SUPPLE_LOCAL real stage_power(Sim *z, const Drive *d, double t, const Posture *p, int stage)
+{
+#if defined(LIMB_DAMPING) && SUPPLE_LANES == 1
+    if (by_limbs(z))
+        return power_but(z, d, t, p) - z->stage_lost[stage];
+#endif
+    (void)stage;
+    return power_of(z, d, t, p);
 }
 
 static int collocation_step(Sim *z, const Drive *d, double h, Posture *end, double *error)
@@ -274,34 +379,36 @@ static int collocation_step(Sim *z, const Drive *d, double h, Posture *end, doub
         for (int q = 0; q < STAGES; q++)
             z->stages[q * N_FREE + i] = F[q][i];
     }
+    z->start_is_passed = measure(z, misfit) > PASSED * c->misfit;
     if (outcome == FINE)
         *error = collocation_error(z, c, h, end->q, misfit);
     z->step_work = fill(0);
     for (int q = 0; q < STAGES; q++)
-        z->step_work += h * c->b[q] * power_of(z, d, z->t + c->c[q] * h, &at[q]);
+        z->step_work += h * c->b[q] * stage_power(z, d, z->t + c->c[q] * h, &at[q], q);
     z->has_stages = 0; /* until the step is accepted */
     return outcome;
 }
 
-/* displacement, rates and accelerations at a share x of a step: the polynomial through stages and ends, integrated */
+/* displacement, rates and accelerations at a share x of a step: the polynomial through stages and ends, integrated; that of
+ * the stages alone where it passes the start by */
 SUPPLE_LOCAL void collocation_between(const Sim *z, double h, double x, const Posture *end, real *place, real *rate, real *f)
 {
     const Collocation *c = table_of(z), *gauss = &GAUSS_TABLE;
     const double node[5] = {0.0, c->c[0], c->c[1], c->c[2], 1.0};
-    const int nodes = c->c[2] == 1.0 ? 4 : 5;
+    const int first = z->start_is_passed, last = first || c->c[2] == 1.0 ? 4 : 5;
     double by_rate[5] = {0}, by_place[5] = {0}, here[5];
     for (int j = 0; j < STAGES; j++)
-        for (int k = 0; k < nodes; k++) {
+        for (int k = first; k < last; k++) {
             double weight = gauss->b[j];
-            for (int l = 0; l < nodes; l++)
+            for (int l = first; l < last; l++)
                 if (l != k)
                     weight *= (x * gauss->c[j] - node[l]) / (node[k] - node[l]);
             by_rate[k] += weight * x * h;
             by_place[k] += weight * x * x * h * h * (1.0 - gauss->c[j]);
         }
-    for (int k = 0; k < nodes; k++) {
+    for (int k = first; k < last; k++) {
         here[k] = 1.0;
-        for (int l = 0; l < nodes; l++)
+        for (int l = first; l < last; l++)
             if (l != k)
                 here[k] *= (x - node[l]) / (node[k] - node[l]);
     }
@@ -311,7 +418,7 @@ SUPPLE_LOCAL void collocation_between(const Sim *z, double h, double x, const Po
         place[i] = x * h * v;
         rate[i] = v;
         f[i] = fill(0);
-        for (int k = 0; k < nodes; k++) {
+        for (int k = first; k < last; k++) {
             f[i] += here[k] * F[k];
             place[i] += by_place[k] * F[k];
             rate[i] += by_rate[k] * F[k];

@@ -23,9 +23,44 @@ typedef struct {
     double t;
     const double *s, *u;
     double *q, *v, *free_a, *free_rate, *given_effort, *effort;
+    const double *loop_forces; /* with those, what is out of balance for the accelerations is asked for instead of these */
+    double *balance;
 } Beside;
 
 typedef int States(const Moment *at, const Drive *d, long long count, const Beside *state, double *conditioning);
+
+#if LIMBS > 0
+/* What is out of balance in a posture on every coordinate, for accelerations of the free ones and forces in the loops, but for
+ * further damping */
+static int weigh(Sim *z, const Drive *d, real t, const real *s, const real *u, const real *free_a, const real *loop_forces,
+                 Posture *p, real *balance)
+{
+    static SUPPLE_THREAD Loops loops;
+    real a[N_V], wrench[AT_LEAST_ONE(N_W)], g[3], lam[N_EQUATIONS];
+    z->evaluations++;
+    const int placed = place(z, d, t, z->now.q, s, u, p, a, &loops);
+    if (placed != FINE)
+        return placed;
+    control(z, d, t, p, p->effort);
+    for (int i = 0; i < N_FREE; i++)
+        a[z->chosen.free_v[i]] = free_a[i];
+    follow_on(z, p, a, &loops);
+    wrench_at(z, d, t, wrench);
+    for (int i = 0; i < 3; i++)
+        g[i] = fill(d->gravity[i]);
+    for (int i = 0; i < N_EQUATIONS; i++)
+        lam[i] = fill(0);
+    for (int i = 0; i < N_LOOPED; i++)
+        if (LOOPED_ROW[i] >= 0)
+            lam[LOOPED_ROW[i]] = loop_forces[i];
+    model_balance(p->q, p->v, a, g, lam, wrench, z->parameters, balance);
+    for (int i = 0; i < N_TAU; i++)
+        balance[TAU_V[i]] -= p->effort[i];
+    for (int i = 0; i < N_GIVEN; i++)
+        p->given_effort[i] = balance[GIVEN_V[i]];
+    return size_of_all(balance, N_V, z->live) < HUGE_VAL ? FINE : NOT_A_NUMBER;
+}
+#endif
 
 /* Accelerations at z->now, free displacement or rate j changed in lane l where j = first[l]; j < 0: none; the last two: all
  * displacements nudged forth, and back */
@@ -108,6 +143,9 @@ int supple_states(const Moment *at, const Drive *d, long long count, const Besid
     static SUPPLE_THREAD Sim z;
     static SUPPLE_THREAD Posture p;
     real s[AT_LEAST_ONE(N_FREE)], u[AT_LEAST_ONE(N_FREE)], t;
+#if LIMBS > 0
+    static SUPPLE_THREAD real a[N_FREE], forces[AT_LEAST_ONE(N_LOOPED)], balance[N_V];
+#endif
     settle(&z, at);
     for (int l = 0; l < SUPPLE_LANES; l++) {
         const Beside *x = state + (l < count ? l : count - 1);
@@ -115,13 +153,26 @@ int supple_states(const Moment *at, const Drive *d, long long count, const Besid
         into_lane(s, x->s, N_FREE, l);
         into_lane(u, x->u, N_FREE, l);
         into_lane(p.q, x->q, N_Q, l);
+#if LIMBS > 0
+        if (x->balance) {
+            into_lane(a, x->free_a, N_FREE, l);
+            into_lane(forces, x->loop_forces, N_LOOPED, l);
+        }
+#endif
     }
+#if LIMBS > 0
+    const int outcome = state->balance ? weigh(&z, d, t, s, u, a, forces, &p, balance) : evaluate(&z, d, t, z.now.q, s, u, &p);
+    for (int l = 0; l < count && outcome == FINE && state->balance; l++)
+        out_of_lane(state[l].balance, balance, N_V, l);
+#else
     const int outcome = evaluate(&z, d, t, z.now.q, s, u, &p);
+#endif
     *conditioning = z.conditioning;
     for (int l = 0; l < count && outcome == FINE; l++) {
         out_of_lane(state[l].q, p.q, N_Q, l);
         out_of_lane(state[l].v, p.v, N_V, l);
-        out_of_lane(state[l].free_a, p.free_a, N_FREE, l);
+        if (!state->balance)
+            out_of_lane(state[l].free_a, p.free_a, N_FREE, l);
         out_of_lane(state[l].free_rate, p.free_rate, N_FREE, l);
         out_of_lane(state[l].given_effort, p.given_effort, N_GIVEN, l);
         out_of_lane(state[l].effort, p.effort, N_TAU, l);
@@ -176,7 +227,7 @@ static int several(Sim *z, const Drive *d, int count, const double *t, real (*s)
         const Moment at = moment(z);
         for (int k = 0; k < count; k++)
             state[k] = (Beside){
-                t[k], s[k], u[k], p[k].q, p[k].v, p[k].free_a, p[k].free_rate, p[k].given_effort, p[k].effort,
+                t[k], s[k], u[k], p[k].q, p[k].v, p[k].free_a, p[k].free_rate, p[k].given_effort, p[k].effort, NULL, NULL,
             };
         z->evaluations += count;
         return all_at_once(&at, d, count, state, &z->conditioning);
@@ -187,4 +238,27 @@ static int several(Sim *z, const Drive *d, int count, const double *t, real (*s)
         outcome = evaluate(z, d, fill(t[k]), z->now.q, s[k], u[k], &p[k]);
     return outcome;
 }
+
+#if LIMBS > 0 && SUPPLE_LANES == 1
+/* The same for what is out of balance with accelerations F and forces in the loops */
+static int several_balances(Sim *z, const Drive *d, int count, const double *t, double (*s)[N_FREE], double (*u)[N_FREE],
+                            double (*F)[N_FREE], const double *loop_forces, Posture *p, double (*balance)[N_V])
+{
+    int outcome = FINE;
+    if (all_at_once) {
+        Beside state[SIDE_BY_SIDE];
+        const Moment at = moment(z);
+        for (int k = 0; k < count; k++)
+            state[k] = (Beside){
+                t[k], s[k], u[k], p[k].q, p[k].v, F[k], p[k].free_rate, p[k].given_effort, p[k].effort,
+                loop_forces + k * N_LOOPED, balance[k],
+            };
+        z->evaluations += count;
+        return all_at_once(&at, d, count, state, &z->conditioning);
+    }
+    for (int k = 0; k < count && outcome == FINE; k++)
+        outcome = weigh(z, d, t[k], s[k], u[k], F[k], loop_forces + k * N_LOOPED, &p[k], balance[k]);
+    return outcome;
+}
+#endif
 #endif

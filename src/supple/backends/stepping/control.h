@@ -32,11 +32,33 @@ static int rigid_forces(Sim *z, const Drive *d, const real *x, const real *u, co
 }
 #endif
 
+/* Adds to signals at z->t, and to their rates, what was learnt of parameters changes in them */
+static void amend(const Sim *z, const Drive *d, const Signals *by, real *x, real *xd, real *xdd)
+{
+    double more[3][MOST_LEARNT * AT_LEAST_ONE(N_TAU)];
+    const long long n = d->learnt.parameters;
+    if (!n)
+        return;
+    signals_at(by, z->t, z->look, more[0], more[1], more[2]);
+    for (long long k = 0; k < n; k++)
+        for (int i = 0; i < N_TAU; i++) {
+            x[i] += z->law_state[n + k] * more[0][k * N_TAU + i];
+            if (xd)
+                xd[i] += z->law_state[n + k] * more[1][k * N_TAU + i];
+            if (xdd)
+                xdd[i] += z->law_state[n + k] * more[2][k * N_TAU + i];
+        }
+}
+
 /* The controller's forces for what is measured in p */
 static void controlled(Sim *z, const Drive *d, real t, const Posture *p, real *effort)
 {
     real x[AT_LEAST_ONE(N_TAU)] = {0}, xd[AT_LEAST_ONE(N_TAU)] = {0}, xdd[AT_LEAST_ONE(N_TAU)] = {0};
+    real later[AT_LEAST_ONE(N_TAU)];
     signals_in(&d->reference, t, z->look, N_TAU, x, xd, xdd);
+    if (d->sample_time > 0.0) /* forces are held: accelerations are those of the middle of that time */
+        signals_in(&d->reference, t + (d->delay + 0.5 * d->sample_time), z->look, N_TAU, later, NULL, xdd);
+    amend(z, d, &d->learnt.path, x, xd, xdd);
     for (int i = 0; i < N_TAU; i++) {
         const double *gain = d->gains + 4 * i;
         effort[i] = gain[0] * (x[i] - p->q[TAU_Q[i]]) + gain[1] * (xd[i] - p->v[TAU_V[i]]) + gain[2] * z->error_integral[i];
@@ -58,6 +80,7 @@ static void controlled(Sim *z, const Drive *d, real t, const Posture *p, real *e
                 effort[DRIVE_TAU[k]] = known ? tau[k] : z->held_effort[DRIVE_TAU[k]];
     }
 #endif
+    amend(z, d, &d->learnt.forces, effort, NULL, NULL);
     for (int i = 0; i < N_TAU; i++)
         for (int l = 0; l < SUPPLE_LANES; l++) {
             const double limit = d->gains[4 * i + 3];
@@ -114,8 +137,11 @@ SUPPLE_LOCAL int act(Sim *z, const Drive *d)
     if (z->next_tick <= z->t + slack && z->n_waiting < MOST_WAITING) {
         if (d->controller == STATE_SPACE)
             state_space(z, d, z->waiting_effort[z->n_waiting], z->waiting_push[z->n_waiting]);
-        else
+        else {
+            if (d->learnt.parameters)
+                learn(z, d);
             controlled(z, d, fill(z->t), &z->now, z->waiting_effort[z->n_waiting]);
+        }
         z->waiting_until[z->n_waiting++] = z->next_tick + d->delay;
         integrate_error(z, d, z->t, d->sample_time);
         z->next_tick = z->begin + (double)++z->ticks * d->sample_time;

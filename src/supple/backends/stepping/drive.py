@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from supple.backends.stepping.layout import CONTROLLERS, DRIVE, LAW, SIGNALS, ctypes_class
+from supple.backends.stepping.layout import CONTROLLERS, DRIVE, LAW, LEARNT, SIGNALS, ctypes_class
 from supple.backends.tape import Tape
 from supple.errors import BackendError
 from supple.expr.function import Array
@@ -48,6 +48,17 @@ class LawTables:
     pushed: Array
     seed: int
     sense: Tape
+
+
+@dataclass(frozen=True)
+class LearntTables:
+    """What a computed torque learns: how many parameters, and its tables as of `Learnt` in C."""
+
+    parameters: int
+    slopes: Table
+    trust: Table
+    path: Table
+    forces: Table
 
 
 def _signals(table: Table, kept: list[Any]) -> Any:
@@ -93,7 +104,8 @@ class Drive:
     sample_time: float = 0.0  # s, of the controller; 0: continuous
     delay: float = 0.0  # s
     controller: str = "no_controller"  # one of CONTROLLERS
-    law: LawTables | None = None  # of the controller state_space
+    law: LawTables | None = None  # of the controller state_space; of computed_torque its sensors
+    learnt: LearntTables | None = None  # of computed_torque
 
     @cached_property
     def structure(self) -> Any:
@@ -112,5 +124,8 @@ class Drive:
         made.controller = CONTROLLERS.index(self.controller)
         if self.law is not None:
             made.law = _law(self.law, kept)
+        if self.learnt is not None:
+            tables = (_signals(getattr(self.learnt, k), kept) for k in ("slopes", "trust", "path", "forces"))
+            made.learnt = ctypes_class(LEARNT)(self.learnt.parameters, *tables)
         made.kept = kept  # arrays live as long as the structure points at them
         return made

@@ -1,14 +1,10 @@
 /* What is called from outside besides supple_run. */
 
 /* Derivatives and stages by a library with more lanes from now on */
-SUPPLE_EXPORT void supple_widen(Columns *columns, States *states, Complies *compliance)
+SUPPLE_EXPORT void supple_widen(Columns *columns, States *states)
 {
     at_once = columns;
     all_at_once = states;
-#if LEGS > 0 && SUPPLE_LANES == 1
-    complies = compliance;
-#endif
-    (void)compliance;
 }
 
 SUPPLE_EXPORT long long supple_size(void) { return (long long)sizeof(Sim); }
@@ -29,7 +25,7 @@ SUPPLE_EXPORT int supple_start(Sim *z, const Drive *d)
 /* Restarts after a change of tables or settings */
 SUPPLE_EXPORT int supple_again(Sim *z, const Drive *d)
 {
-    z->has_jacobian = 0;
+    z->has_jacobian = z->has_mass = 0;
     z->factorised_step = 0.0;
     z->contraction = 1.0; /* other coordinates: not known before the second iteration */
     return restart(z, d);

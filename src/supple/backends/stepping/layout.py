@@ -14,7 +14,7 @@ from functools import cache
 from typing import Any
 
 from supple.backends.c_source import literal
-from supple.backends.stepping.plant import Ball, Block
+from supple.backends.stepping.plant import Ball, Block, Limb, Meeting, Tie
 
 METHODS = ("radau", "gauss", "dormand_prince", "generalised_alpha", "quasi_static")
 OUTCOMES = (
@@ -29,6 +29,7 @@ CONSTANTS = {
     "MOST_WAITING": (64, "efforts of a sampled controller that wait for their delay"),
     "MOST_LAW_STATES": (512, "states of a controller in state space, all its parts together"),
     "MOST_SENSORS": (64, "that it reads"),
+    "MOST_LEARNT": (8, "parameters that it learns"),
     "MOST_PUSHES": (8, "loads at points that it commands beside the actuators"),
 }
 # one sample of a run, after its time: field of the posture, how many numbers
@@ -65,6 +66,14 @@ BLOCK = Struct("Block", "A place on the diagonal of the loops' square Jacobian, 
 BALL = Struct(
     "Ball", "A ball joint: its first place in q, among the free and among the dependent ones, or -1", _ints(Ball._fields)
 )
+LIMB_STRUCTS = tuple(
+    Struct(kind.__name__, about, _ints(kind._fields))
+    for kind, about in (
+        (Limb, "A frame with its body, see limbs.h"),
+        (Tie, "An anchor of a loop, see limbs.h"),
+        (Meeting, "Closure equations that are solved together, see limbs.h"),
+    )
+)
 SIGNALS = Struct("Signals", "Signals over time: piecewise quintic polynomials on common knots", (
     Field("pieces", _WORDS), Field("channels", _WORDS),
     Field("knots", _NUMBERS, about="pieces + 1"), Field("coefficients", _NUMBERS, about="pieces x channels x 6"),
@@ -80,6 +89,13 @@ LAW = Struct("Law", "A sampled controller in state space, see state_space.h", (
     Field("seed", _WORDS, about="of the noise"),
     Field("sense", "Sense"), Field("tape", "const void *", about="of the sensors"),
 ))  # fmt: skip
+LEARNT = Struct("Learnt", "What a computed torque learns of parameters from its sensors, see state_space.h", (
+    Field("parameters", _WORDS),
+    Field("slopes", "Signals", about="weighted, of readings: parameters x sensors"),
+    Field("trust", "Signals", about="covariance of what is known by then: parameters x parameters"),
+    Field("path", "Signals", about="by which positions change with parameters: parameters x N_TAU"),
+    Field("forces", "Signals", about="by which forces do"),
+))  # fmt: skip
 DRIVE = Struct("Drive", "What moves the robot", (
     Field("given", "Signals", about="positions of prescribed actuators"),
     Field("reference", "Signals", about="positions that the controller is to reach"),
@@ -92,7 +108,7 @@ DRIVE = Struct("Drive", "What moves the robot", (
     Field("sample_time", "double", about="s, of the controller; 0: continuous"),
     Field("delay", "double", about="s, from a sample to its effort"),
     Field("controller", _WORDS, about="Controller"),
-    Field("law", "Law"),
+    Field("law", "Law"), Field("learnt", "Learnt"),
 ))  # fmt: skip
 POSTURE = Struct("Posture", "A posture in motion", (
     Field("q", "real", ("N_Q",)), Field("v", "real", ("N_V",)),
@@ -183,19 +199,19 @@ SIM = Struct("Sim", "The state of a simulation; [2]: of lengths and of angles", 
     Field("factors_used", "int", about="solutions by the factors of collocation; inverted after many"),
     Field("contraction", "double", about="of a correction by the next one"),
     Field("stages", "real", ("STAGES * N_FREE",), "their accelerations"), Field("has_stages", "int"),
+    Field("start_is_passed", "int", about="by their polynomial, as vibrations there were too fast for the step"),
     Field("newton_pivot", "int", _FREE), Field("complex_pivot", "int", _FREE),
     Field("newton_matrix", "real", _SQUARE, "factorised, or inverted where small"),
     Field("complex_matrix", "real", ("2", "N_UNKNOWN * N_UNKNOWN"), "real and imaginary part"),
-    # Newton's matrices leg by leg, see legs.h
-    Field("leg_by_x", "real", ("LEGS * LEG_E * LEG_OUT",)), Field("leg_by_v", "real", ("LEGS * LEG_E * LEG_OUT",)),
-    Field("leg_pull_x", "real", ("LEGS * LEG_E * SLOTS",)), Field("leg_pull_v", "real", ("LEGS * LEG_E * SLOTS",)),
-    Field("leg_carried", "real", ("LEGS * SLOTS * LEG_OUT",)), Field("leg_meeting", "real", ("SLOTS * SLOTS",)),
-    Field("leg_tied", "real", ("N_TIED * N_FREE",)),
-    Field("leg_matrix", "real", ("4", "LEGS * LEG_E * LEG_E"), "of the real step, the sieve, the pair"),
-    Field("leg_pivot", "int", ("3", "LEGS * LEG_E")),
-    Field("leg_bent", "real", ("4", "LEGS * SLOTS * LEG_E")), Field("leg_small", "real", ("4", "SLOTS * SLOTS")),
-    Field("leg_small_pivot", "int", ("3", "SLOTS")),
-    Field("leg_trouble", "int", about="steps that did not converge with them"),
+    # Newton's matrices body by body, see limbs.h
+    Field("limb_reach", "double", ("2", "REACH_SIZE"), "what twists are made of: of the step, of the mass"),
+    Field("limb_factor", "double", ("3", "LIMB_SIZE"), "factors of the real step, of the mass, of the sieve"),
+    Field("limb_pair", "double", ("2 * LIMB_SIZE",), "of the pair, imaginary parts behind"),
+    Field("limb_pivot", "int", ("4", "N_LOOPED")),
+    Field("loop_forces", "real", ("STAGES * N_LOOPED",), "of the stages"),
+    Field("stage_lost", "double", ("STAGES",), "W, by further damping"),
+    Field("has_mass", "int"), Field("mass_q", "double", ("N_Q * LIMBED",), "where mass and sieve are of"),
+    Field("limb_trouble", "int", about="steps that did not converge with them"),
     # account
     Field("steps", _WORDS, carried=True), Field("rejected", _WORDS, carried=True),
     Field("evaluations", _WORDS, carried=True), Field("newton_iterations", _WORDS, carried=True),
@@ -203,7 +219,7 @@ SIM = Struct("Sim", "The state of a simulation; [2]: of lengths and of angles", 
     Field("conditioning", "double", about="smallest by largest pivot of the loops"),
     Field("worst_conditioning", "double"), Field("least_conditioning", "double", about="at which it stops"),
 ))  # fmt: skip
-STRUCTS = {s.name: s for s in (BLOCK, BALL, SIGNALS, LAW, DRIVE, POSTURE, SETTINGS, CHOSEN, SIM)}
+STRUCTS = {s.name: s for s in (BLOCK, BALL, SIGNALS, LAW, LEARNT, DRIVE, POSTURE, SETTINGS, CHOSEN, SIM)}
 _PLAIN = {"int": ctypes.c_int, _WORDS: ctypes.c_longlong, "double": ctypes.c_double}
 _PLAIN |= dict.fromkeys((_NUMBERS, "const void *", "Sense"), ctypes.c_void_p)
 

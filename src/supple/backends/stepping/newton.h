@@ -1,19 +1,13 @@
 /* What the methods share: the scale of errors, derivatives of the accelerations by differences, power. */
 
+#define POWERED const real *restrict q, const real *restrict v, const real *restrict tau, const real *restrict w, \
+                const real *restrict p, real *restrict power
 #define FADING 0.98 /* of the scales of accelerations and rates, from step to step */
 #define FLOOR 0.03  /* least scale, relative to the peak so far */
-
-SUPPLE_LOCAL int collocates(const Sim *z) { return z->settings.method == RADAU || z->settings.method == GAUSS; }
 
 /* x becomes the solution of the sieve's matrix */
 SUPPLE_LOCAL void sieve_once(const Sim *z, real *x)
 {
-#if LEGS > 0 && SUPPLE_LANES == 1
-    if (by_legs(z)) {
-        leg_solve(z, LEG_SIEVE, 0.0, 1.0 / (z->settings.cutoff * z->settings.cutoff), x);
-        return;
-    }
-#endif
 #if N_FREE <= SMALL
     multiply(z->sieve, x);
 #else
@@ -22,11 +16,19 @@ SUPPLE_LOCAL void sieve_once(const Sim *z, real *x)
 }
 
 /* x without what is faster than the cutoff: a vibration f times as fast keeps 1 / (1 + f^2)^2 of it */
-SUPPLE_LOCAL void sift(const Sim *z, real *x)
+SUPPLE_LOCAL void sift(Sim *z, real *x)
 {
-    if (z->settings.cutoff > 0.0 && z->has_jacobian && N_FREE > 0)
-        for (int k = 0; k < 2; k++)
-            sieve_once(z, x);
+    const int known = z->has_jacobian || z->factorised_step > 0.0; /* those that are due to be renewed still serve */
+    if (!(z->settings.cutoff > 0.0) || !known || N_FREE == 0)
+        return;
+#if LIMBS > 0 && SUPPLE_LANES == 1
+    if (by_limbs(z)) {
+        limb_sift(z, x);
+        return;
+    }
+#endif
+    for (int k = 0; k < 2; k++)
+        sieve_once(z, x);
 }
 
 /* lengths and angles as they show at the end of an arm: the larger of the two counts for both */
@@ -82,7 +84,7 @@ static double measure(const Sim *z, const real *x)
 #define ROUNDING 30.0
 #define ELSEWHERE_BY 0.1 /* rad, m: derivatives are taken anew */
 #define ROUNDED_OFF 0.3
-#define LEG_DEAR 45 /* evaluations that derivatives leg by leg are worth */
+#define LIMB_DEAR 12 /* evaluations that matrices body by body are worth */
 #define ROUNDED 1e-7 /* corrections below this that no longer shrink are rounding */
 
 /* The first columns of Fx and Fv at the start of a step; beyond them, what nudges forth and back leave is added to `left` */
@@ -114,44 +116,45 @@ static int derive(Sim *z, const Drive *d, int columns, real *left)
     return outcome;
 }
 
-#if LEGS > 0 && SUPPLE_LANES == 1
+#if LIMBS > 0 && SUPPLE_LANES == 1
 /* What errors and corrections that are rounding are told by: sizes of the accelerations' rounding */
-static int leg_noise(Sim *z, const Drive *d)
+static int limb_noise(Sim *z, const Drive *d)
 {
-    static SUPPLE_THREAD real found[SIDE_BY_SIDE][N_FREE];
-    int count;
-    const int outcome = some_columns(z, d, 2 * N_FREE, found, &count); /* nudged forth and back, and twice the present */
+    static SUPPLE_THREAD real found[SIDE_BY_SIDE + NUDGES][N_FREE];
+    static SUPPLE_THREAD Forced f;
+    double turns[N_V];
+    int count = 0, outcome = FINE;
+    for (int k = 0; k <= NUDGES && outcome == FINE; k += count) /* nudged forth and back, and the present */
+        outcome = some_columns(z, d, k < NUDGES ? 2 * N_FREE + k : -1, found + k, &count);
     z->noise[0] = z->noise[1] = 0.0;
     for (int i = 0; i < N_FREE && outcome == FINE; i++) {
         double *noise = z->noise + z->chosen.free_unit[i];
-        *noise = larger(*noise, fabs(found[0][i] + found[1][i] - found[2][i] - found[3][i]));
+        *noise = larger(*noise, fabs(found[0][i] + found[1][i] - 2.0 * found[2][i]));
     }
-    for (int leg = 0; leg < LEGS; leg++)
-        for (int i = 0; i < LEG_OUT; i++) {
-            const int k = LEG_FREE[leg * LEG_OUT + i];
-            double noise = 0.0;
-            for (int j = 0; j < LEG_E; j++) {
-                const int q = LEG_FREE[leg * LEG_OUT + j] < 0 ? -1 : z->chosen.free_q[LEG_FREE[leg * LEG_OUT + j]];
-                if (q >= 0)
-                    noise += DBL_EPSILON * fabs(z->leg_by_x[(leg * LEG_E + j) * LEG_OUT + i] * z->now.q[q]);
-            }
-            if (k >= 0) {
-                double *least = z->rounding + z->chosen.free_unit[k], *scale = z->scale + z->chosen.free_unit[k];
-                *least = larger(*least, ROUNDED_OFF * noise / z->settings.tolerance);
-                *scale = larger(*scale, *least);
-            }
-        }
+    memset(turns, 0, sizeof turns);
+    memset(f.f, 0, sizeof f.f);
+    for (int i = 0; i < N_FREE; i++)
+        if (z->chosen.free_q[i] >= 0)
+            turns[z->chosen.free_v[i]] = DBL_EPSILON * fabs(z->now.q[z->chosen.free_q[i]]);
+    add_stiffness(1.0, turns, f.f);
+    limb_real_solve(z, LIMB_MASS, &f);
+    for (int i = 0; i < N_FREE; i++) {
+        double *least = z->rounding + z->chosen.free_unit[i], *scale = z->scale + z->chosen.free_unit[i];
+        *least = larger(*least, ROUNDED_OFF * fabs(f.f[z->chosen.free_v[i]]) / z->settings.tolerance);
+        *scale = larger(*scale, *least);
+    }
     return outcome;
 }
 
-/* The same as `differentiate`, leg by leg */
-static int leg_differentiate(Sim *z, const Drive *d)
+/* The same as `differentiate`, body by body */
+static int limb_differentiate(Sim *z, const Drive *d)
 {
     const double kept = z->look;
+    take_posture(z, z->limb_reach[0]);
+    if (!take_mass(z))
+        return ILL_POSED;
     z->look = 1e-11 * (1.0 + fabs(z->t));
-    int outcome = leg_derivatives(z);
-    if (outcome == FINE)
-        outcome = leg_noise(z, d);
+    const int outcome = limb_noise(z, d);
     z->look = kept;
     if (outcome != FINE)
         return outcome;
@@ -159,9 +162,6 @@ static int leg_differentiate(Sim *z, const Drive *d)
     z->jacobians++;
     z->has_jacobian = z->jacobian_is_fresh = 1;
     z->factorised_step = 0.0;
-    const double cutoff = z->settings.cutoff;
-    if (cutoff > 0.0 && !leg_factors(z, LEG_SIEVE, 0.0, 1.0 / (cutoff * cutoff)))
-        z->settings.cutoff = 0.0;
     return FINE;
 }
 #endif
@@ -169,9 +169,9 @@ static int leg_differentiate(Sim *z, const Drive *d)
 /* Fx and Fv, and what follows from them */
 static int differentiate(Sim *z, const Drive *d)
 {
-#if LEGS > 0 && SUPPLE_LANES == 1
-    if (by_legs(z))
-        return leg_differentiate(z, d);
+#if LIMBS > 0 && SUPPLE_LANES == 1
+    if (by_limbs(z))
+        return limb_differentiate(z, d);
 #endif
     real left[AT_LEAST_ONE(N_FREE)];
     memset(left, 0, sizeof left);
@@ -245,7 +245,7 @@ static void improve(Sim *z, int stages, const real *last, real *x)
 static void spend(Sim *z, int evaluations)
 {
     z->wasted_evaluations = z->jacobian_is_fresh ? 0 : z->wasted_evaluations + (evaluations > 0 ? evaluations : 0);
-    const int dear = by_legs(z) ? LEG_DEAR : at_once && !collocates(z) ? N_FREE / 4 : N_FREE;
+    const int dear = by_limbs(z) ? LIMB_DEAR : at_once && !collocates(z) ? N_FREE / 4 : N_FREE;
     if (z->wasted_evaluations > dear) {
         z->has_jacobian = 0;
         z->wasted_evaluations = 0;
@@ -260,35 +260,46 @@ SUPPLE_LOCAL void refresh(Sim *z)
             z->has_jacobian = 0;
 }
 
-/* a guess of the dependent coordinates after a time h */
+/* A guess of the dependent coordinates after a time h. Accelerations of a new start may be of what dies away soon */
 static void foresee(const Sim *z, double h, Posture *p)
 {
+    const double bend = collocates(z) && z->starts_anew ? 0.0 : 0.5 * h;
     memcpy(p->q, z->now.q, sizeof p->q);
     for (int i = 0; i < N_DEP; i++) {
         const int k = z->chosen.dependent_q[i], w = z->chosen.dependent_v[i];
         if (k >= 0)
-            p->q[k] += h * (z->now.v[w] + num(0.5) * h * z->a[w]);
+            p->q[k] += h * (z->now.v[w] + bend * z->a[w]);
     }
     for (int k = 0; k < N_BALLS; k++)
         if (z->chosen.balls[k].dependent >= 0) {
             real s[3];
             for (int i = 0; i < 3; i++) {
                 const int at = z->chosen.dependent_v[z->chosen.balls[k].dependent + i];
-                s[i] = h * (z->now.v[at] + num(0.5) * h * z->a[at]);
+                s[i] = h * (z->now.v[at] + bend * z->a[at]);
             }
             turn(p->q + z->chosen.balls[k].q, z->now.q + z->chosen.balls[k].q, s);
         }
 }
 
 /* Power put in by actuators and loads less what is dissipated */
-static real power_of(Sim *z, const Drive *d, double t, const Posture *p)
+SUPPLE_LOCAL real power_by(void (*power)(POWERED), Sim *z, const Drive *d, double t, const Posture *p)
 {
-    real tau[AT_LEAST_ONE(N_DRIVEN)], wrench[AT_LEAST_ONE(N_W)], power[1];
+    real tau[AT_LEAST_ONE(N_DRIVEN)], wrench[AT_LEAST_ONE(N_W)], found[1];
     wrench_at(z, d, fill(t), wrench);
     for (int i = 0; i < N_GIVEN; i++)
         tau[i] = p->given_effort[i];
     for (int i = 0; i < N_TAU; i++)
         tau[N_GIVEN + i] = p->effort[i];
-    model_power(p->q, p->v, tau, wrench, z->parameters, power);
-    return power[0];
+    power(p->q, p->v, tau, wrench, z->parameters, found);
+    return found[0];
 }
+
+SUPPLE_LOCAL real power_of(Sim *z, const Drive *d, double t, const Posture *p) { return power_by(model_power, z, d, t, p); }
+
+#if defined(LIMB_DAMPING) && SUPPLE_LANES == 1
+/* The same but for further damping */
+SUPPLE_LOCAL real power_but(Sim *z, const Drive *d, double t, const Posture *p)
+{
+    return power_by(LIMB_POWER, z, d, t, p);
+}
+#endif

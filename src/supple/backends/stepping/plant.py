@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from supple.expr.function import Function, function, symbols
 from supple.expr.program import Program
 
-MANY = 60  # free coordinates above which Newton's matrices are made leg by leg, where legs are equal
+MANY = 100  # free coordinates above which Newton's matrices are made body by body; below, the whole matrix is cheaper
 
 
 @dataclass(frozen=True)
@@ -65,6 +65,76 @@ class Part(NamedTuple):
     light: tuple[int, ...]
 
 
+class Limb(NamedTuple):
+    """A frame with its body, see limbs.h: the frame that it hangs on (-1: the base); its elastic coordinates: how many, the
+    first in v, how far from the diagonal their matrices reach; its joint's coordinates that are not given: how many, the
+    first; closure equations (first, last + 1) that hold on to it and to what hangs on it; the place among those of its own
+    coordinates where it moves no mass, or -1; elastic coordinates of its parent that move it: the first, how many; and where
+    its numbers stand."""
+
+    parent: int
+    elastic: int
+    e: int
+    band: int
+    dofs: int
+    q: int
+    first: int
+    last: int
+    light: int
+    mark: int
+    marked: int
+    phi: int
+    rigid: int
+    mass: int
+    stiff: int
+    damped: int
+    joint: int
+
+
+class Tie(NamedTuple):
+    """An anchor of a loop: its frame; the closure, whether it is the second anchor, whether legs meet there; elastic
+    coordinates that move it and where its numbers stand; places of the equations of the six directions, or -1."""
+
+    frame: int
+    closure: int
+    second: int
+    hosted: int
+    mark: int
+    marked: int
+    phi: int
+    x: int
+    y: int
+    z: int
+    rx: int
+    ry: int
+    rz: int
+
+
+class Meeting(NamedTuple):
+    """Closure equations (first, last + 1) that are solved together, and the rigid frame that they leave; -1: none."""
+
+    first: int
+    last: int
+    host: int
+
+
+@dataclass(frozen=True)
+class Limbs:
+    """A robot of many coordinates as its chains are eliminated.
+
+    posture: q -> rotations and places of frames and anchors; balance: q, v, a, g, lam, w -> forces out of balance."""
+
+    posture: Function
+    balance: Function
+    frames: tuple[Limb, ...]
+    ties: tuple[Tie, ...]
+    meetings: tuple[Meeting, ...]
+    order: tuple[int, ...]  # in which frames are eliminated
+    rows: tuple[int, ...]  # closure equations that say everything; -1 at the places of coordinates that move no mass
+    equations: int  # of all closures
+    numbers: Any = field(compare=False)
+
+
 @dataclass(frozen=True)
 class Coupled:
     """Loops as forces between coordinates that are all integrated.
@@ -114,6 +184,7 @@ class Plant:
     outputs: tuple[tuple[str, int], ...] = ()  # where the program has the accelerations of the free coordinates
     tree: Function | None = None
     coupled: Coupled | None = None
+    limbs: Limbs | None = None  # for Newton's method, where free coordinates are many
     rigid: Controlled | None = None
     loads: int = 0  # numbers in w
     reach: float = 1.0  # m: what errors of angles are multiplied with to be compared with lengths

@@ -8,10 +8,18 @@ from pathlib import Path
 
 from supple.backends import c_source
 from supple.backends.program import body as program_body
-from supple.backends.responses import responses
 from supple.backends.stepping.collocation import STAGES, collocation_tables
-from supple.backends.stepping.layout import BALL, BLOCK, CHOSEN, initialiser, layout_text, struct_text, table_text
-from supple.backends.stepping.plant import MANY, Ball, Block, Controlled, Coupled, Place, Plant
+from supple.backends.stepping.layout import (
+    BALL,
+    BLOCK,
+    CHOSEN,
+    LIMB_STRUCTS,
+    initialiser,
+    layout_text,
+    struct_text,
+    table_text,
+)
+from supple.backends.stepping.plant import Ball, Block, Controlled, Coupled, Limbs, Place, Plant
 from supple.expr.function import Function
 
 _COUPLED = ("coupled", "multipliers", "chains", "printed")
@@ -28,9 +36,8 @@ _COLUMNS = (
     "state_space",
     "control",
     "columns",
-    "compliance",
 )
-_METHODS = ("complex", "legs", "newton", "collocation", "generalised_alpha", "dormand_prince", "quasi_static")
+_METHODS = ("complex", "limbs", "limb_solve", "newton", "collocation", "generalised_alpha", "dormand_prince", "quasi_static")
 _PARTS = (*_COLUMNS, *_METHODS, "recording", "run", "entries")
 
 
@@ -72,6 +79,7 @@ def stepping_source() -> str:
 def plant_equations(plant: Plant, also: Sequence[Function] = (), stepped: bool = True) -> str:
     """The C text of a plant's equations, and of others, and its sizes and tables; `stepped`: integrators follow."""
     own = [plant.loops, plant.rates, plant.drift, plant.accelerations, plant.tree, plant.power]
+    own += [] if plant.limbs is None else [plant.limbs.posture, plant.limbs.balance]
     rigid = [] if plant.rigid is None else [plant.rigid.loops, plant.rigid.rates, plant.rigid.inverse]
     coupled = [] if plant.coupled is None else [plant.coupled.gap, *(part.model for part in plant.coupled.parts)]
     text = [c_source.header(), "#include <stdlib.h>", _WIDE]
@@ -81,13 +89,9 @@ def plant_equations(plant: Plant, also: Sequence[Function] = (), stepped: bool =
     text += [_QUICKLY] if large else []
     text += [c_source.body(f) for f in (*own, *rigid, *coupled, *also) if f is not None]
     if plant.program is not None:
-        split = by_legs(plant) and not stepped
-        text += [program_body(plant.program, "leg_by_leg", split), _glue(plant)]
-        text += [responses(plant.program)] if split else []
+        text += [program_body(plant.program, "leg_by_leg"), _glue(plant)]
     if plant.damping is not None:
         text.append(_further_damping(plant))
-    elif by_legs(plant):
-        text.append(_UNDAMPED.format(n=len(plant.elastic)))
     text += [_THOROUGHLY] if large else []
     text += _definitions(plant, STAGES if stepped else 0)
     return "\n".join(text)
@@ -119,48 +123,65 @@ def _definitions(plant: Plant, stages: int) -> list[str]:
     lines += _places("TAU", plant.torque) + _blocks("BLOCKS", plant.blocks)
     lines += [] if plant.coupled is None else _couplings(plant, plant.coupled)
     lines += [] if plant.rigid is None else _rigid_tables(plant, plant.rigid)
-    lines += _leg_tables(plant) if by_legs(plant) else []
+    lines += [] if plant.limbs is None else _limb_tables(plant, plant.limbs)
     return lines
 
 
-def by_legs(plant: Plant) -> bool:
-    """Whether Newton's matrices may be made leg by leg: robots of equal legs with many free coordinates."""
-    program = plant.program
-    return program is not None and program.stiffness is not None and "x" in program.inputs and len(plant.free) > MANY
+def _limb_tables(plant: Plant, limbs: Limbs) -> list[str]:
+    """Tables of what is eliminated body by body, and where its parts stand."""
+    store, reach, pull = _limb_places(limbs)
+    numbers = ", ".join(c_source.literal(float(x)) for x in limbs.numbers)
+    lines = [line for struct in LIMB_STRUCTS for line in struct_text(struct)]
+    for name, records in (("Limb LIMB", limbs.frames), ("Tie TIES", limbs.ties), ("Meeting MEETINGS", limbs.meetings)):
+        lines.append(f"static const {name}[{max(1, len(records))}] = {{{_rows(records) or '{0}'}}};")
+    lines += [_table("LIMB_ORDER", limbs.order), _table("LOOPED_ROW", limbs.rows), _table("LIMB_STORE", store[:-1])]
+    lines += [_table("LIMB_REACH", reach[: len(limbs.frames)]), _table("TIE_REACH", reach[len(limbs.frames) : -1])]
+    lines += [_table("LIMB_PULL", pull[:-1]), f"static const double LIMB_NUMBERS[] = {{{numbers}}};"]
+    if plant.damping is not None:
+        lines += [f"#define LIMB_DAMPING {len(plant.elastic)}", f"#define LIMB_POWER {c_source.signature(plant.power).name}"]
+    return lines
 
 
-def _leg_tables(plant: Plant) -> list[str]:
-    """Where the outputs of every leg are among the free coordinates (or -1), and which elastic ones follow from loops."""
-    program = plant.program
-    assert program is not None
-    free = {place: i for i, place in enumerate(plant.outputs)}
-    kinds = [k for k in ("a_elastic", "a_active") if k in program.put]
-    rows = [[free.get((k, int(i)), -1) for k in kinds for i in program.put[k][leg]] for leg in range(program.legs)]
-    further = [] if plant.damping is None else ["#define LEG_DAMPING"]
-    return [_table("LEG_FREE", [i for row in rows for i in row]), *_tied(plant), *further]
+def _limb_places(limbs: Limbs) -> tuple[list[int], list[int], list[int]]:
+    """Where columns of factors, what twists are made of, and forces in loops on twists begin; last, where they all end."""
+    store, pull = [0], [0]
+    for x in limbs.frames:
+        forces = x.last - x.first
+        store.append(store[-1] + x.elastic * (7 + x.band + forces) + x.dofs * (7 + forces))
+        pull.append(pull[-1] + 6 * forces)
+    reach = [0]
+    for marked in [x.marked for x in limbs.frames] + [x.marked for x in limbs.ties]:
+        reach.append(reach[-1] + 6 * (6 + marked))
+    return store, reach, pull
 
 
-def _tied(plant: Plant) -> list[str]:
-    """Tables of the elastic coordinates that follow from loops: places among those of the legs, and among the dependent."""
-    assert plant.program is not None
-    among = {place.v: i for i, place in enumerate(plant.dependent)}
-    own = [plant.elastic[int(i)] for i in plant.program.put["a_elastic"].ravel()]
-    at = [n for n, v in enumerate(own) if v in among]
-    return [_table("TIED_AT", at), _table("TIED_DEPENDENT", [among[own[n]] for n in at])]
+_LIMB_SIZES = (
+    "LIMBS", "LIMBED", "LIMBS_BEFORE", "N_TIES", "N_MEETINGS", "N_LOOPED", "N_EQUATIONS", "LIMB_POSTURE", "REACH_SIZE",
+    "PULL_SIZE", "LIMB_LOOPS", "LIMB_HELD", "LIMB_SOLVED", "LIMB_SIZE",
+)  # fmt: skip
 
 
-def _leg_sizes(plant: Plant) -> dict[str, int]:
-    """Sizes of what is made leg by leg; zeros where nothing is."""
-    program = plant.program
-    if program is None or not by_legs(plant):
-        return dict.fromkeys(("LEGS", "LEG_E", "LEG_OUT", "SLOTS", "N_TIED"), 0)
-    elastic = program.put["a_elastic"]
-    active = program.put["a_active"].shape[1] if "a_active" in program.put else 0
-    tied = {plant.elastic[int(i)] for i in elastic.ravel()} & {place.v for place in plant.dependent}
-    return {
-        "LEGS": program.legs, "LEG_E": elastic.shape[1], "LEG_OUT": elastic.shape[1] + active,
-        "SLOTS": program.meet.outputs["slots"].size, "N_TIED": len(tied),
-    }  # fmt: skip
+def _limb_sizes(limbs: Limbs | None) -> dict[str, int]:
+    """Sizes of what is eliminated body by body; zeros where nothing is."""
+    if limbs is None:
+        return dict.fromkeys(_LIMB_SIZES, 0)
+    store, reach, pull = _limb_places(limbs)
+    n = len(limbs.rows)
+    hosts = {_root(limbs, x.host) for x in limbs.meetings if x.host >= 0}
+    before = sum(_root(limbs, j) not in hosts for j in limbs.order)
+    loops, held, solved = store[-1], store[-1] + n * n, store[-1] + n * n + 6 * n
+    sizes = (
+        len(limbs.frames), 1, before, len(limbs.ties), len(limbs.meetings), n, max(1, limbs.equations),
+        limbs.posture.outputs["posture"].size, reach[-1], pull[-1], loops, held, solved, solved + 6 * n,
+    )  # fmt: skip
+    return dict(zip(_LIMB_SIZES, sizes, strict=True))
+
+
+def _root(limbs: Limbs, j: int) -> int:
+    """The frame on the base that another hangs on."""
+    while limbs.frames[j].parent >= 0:
+        j = limbs.frames[j].parent
+    return j
 
 
 def plant_sizes(plant: Plant, stages: int) -> dict[str, int]:
@@ -178,7 +199,7 @@ def plant_sizes(plant: Plant, stages: int) -> dict[str, int]:
         "MOST_ROWS": max(rows, rigid["N_CROW"]), "MOST_DEP": max(n, rigid["N_CDEP"], loop), "N_LOOP": loop,
         "N_LATE": loop if plant.coupled is not None and plant.coupled.way == "printed" else 0,
         "MOST_WIDE": wide, "MOST_ALIGNED": max(aligned, rigid["N_CALIGNED"]), "MOST_Q": max(plant.nq, rigid["N_CQ"]),
-        **_leg_sizes(plant),
+        **_limb_sizes(plant.limbs),
         "MOST_CHANNELS": max(len(plant.given), len(plant.torque), plant.loads),
     }  # fmt: skip
 
@@ -275,23 +296,14 @@ _STATE = "const real *q, const real *v, "
 _ACCELERATED = f"{_STATE}const real *given, const real *effort,\n    const real *g, const real *w, "
 
 
-_UNDAMPED = f"""static void model_accelerations({_ACCELERATED}const real *p, real *f, real *tau_given)
-{{{{
-    real x[{{n}}];
-    for (int i = 0; i < {{n}}; i++)
-        x[i] = fill(0.0);
-    damped_accelerations(q, v, given, effort, g, w, x, p, f, tau_given);
-}}}}
-"""
-
-
 def _further_damping(plant: Plant) -> str:
     """model_accelerations or model_tree, and model_power, with the forces D v on elastic coordinates."""
     n = len(plant.elastic)
     names = {f.name: c_source.signature(f).name for f in (plant.tree, plant.accelerations, plant.power) if f is not None}
     rows = ",\n    ".join("{" + ", ".join(c_source.literal(float(x)) for x in row) + "}" for row in plant.damping.T)
     text = [
-        f"static const double DAMPING[{-(-n // 4) * 4}][{n}] = {{ /* rows of zeros at the end */\n    {rows}\n}};",
+        "#ifndef DAMPING_TABLE\n#define DAMPING_TABLE static const double\n#endif",
+        f"DAMPING_TABLE DAMPING[{-(-n // 4) * 4}][{n}] = {{ /* rows of zeros at the end */\n    {rows}\n}};",
         _table("ELASTIC_V", plant.elastic),
         "static SUPPLE_WIDE void further_damping(const real *v, real *restrict x)\n{\n"
         f"    for (int i = 0; i < {n}; i++)\n        x[i] = fill(0.0);\n"

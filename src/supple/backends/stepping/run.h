@@ -5,6 +5,20 @@
 
 SUPPLE_LOCAL double most_growth(const Sim *z) { return collocates(z) ? 4.0 : 2.0; }
 
+/* Where nothing jumps, what is above the cutoff goes on as it was: positions are balanced to a tolerance only, of which the
+ * stiffest vibrations make large accelerations */
+static void go_on(Sim *z, const Posture *from)
+{
+    real jump[AT_LEAST_ONE(N_FREE)];
+    for (int i = 0; i < N_FREE; i++)
+        jump[i] = z->now.free_a[i] - from->free_a[i];
+    sift(z, jump);
+    if (!(measure(z, jump) < z->settings.tolerance))
+        return;
+    for (int i = 0; i < N_FREE; i++)
+        z->now.free_a[i] = from->free_a[i] + jump[i];
+}
+
 /* Starts anew at z->t: accelerations as they are just after it */
 static int restart(Sim *z, const Drive *d)
 {
@@ -22,9 +36,12 @@ static int restart(Sim *z, const Drive *d)
     z->power = power_of(z, d, z->t, &z->now);
     if (outcome == FINE && collocates(z) && z->settings.cutoff > 0.0 && !z->has_jacobian)
         outcome = differentiate(z, d); /* what is above the cutoff is no scale */
+    if (outcome == FINE && by_limbs(z) && z->steps > 0)
+        go_on(z, &from);
     note_scale(z, d, z->t, &z->now);
     z->starts_anew = 1;
     z->has_stages = 0;
+    z->error_of_late = 0.0;
     return outcome;
 }
 
@@ -73,10 +90,41 @@ static double remembered(const Sim *z)
     return collocates(z) ? pow(FORGOTTEN, pow(share * z->settings.tolerance, 1.0 / order_of(z)) / 6.28) : MEMORY;
 }
 
+/* By which share of it a step that failed is shortened. Errors of what is stiff fall with a lower power of the step than the
+ * method's: the power is that of the last two trials, whose steps and errors are in `tried` */
+static double shortened(const Sim *z, double h, double error, double (*tried)[2])
+{
+    const double order = order_of(z), excess = z->settings.tolerance / error;
+    double power = order, least = 0.2;
+    memcpy(tried[0], tried[1], sizeof tried[0]);
+    tried[1][0] = h;
+    tried[1][1] = error;
+    if (tried[0][0] > h && tried[0][1] > error) {
+        power = smaller(order, larger(1.0, log(tried[0][1] / error) / log(tried[0][0] / h)));
+        least = 0.02;
+    }
+    return smaller(0.8, larger(least, 0.9 * pow(excess, 1.0 / power)));
+}
+
+/* The step to try after one that was accepted, which was to be `wanted` long */
+static double next_step(Sim *z, double h, double wanted, double error)
+{
+    const double order = order_of(z), tolerance = z->settings.tolerance;
+    const double late = larger(error, remembered(z) * z->error_of_late);
+    const double growth = 0.9 * pow(tolerance / larger(late, 1e-30), 1.0 / order);
+    z->error_of_late = z->starts_anew ? 0.0 : late; /* what is stiff dies away in the first step */
+    if (0.9 * pow(tolerance / larger(error, 1e-30), 1.0 / order) < 1.0)
+        return h; /* nearly too long: a new size, and so a new factorisation, is not worth it */
+    if (h < wanted)
+        return wanted; /* it was cut short by an event, not by its error */
+    return z->steps_since_rejection > CALM && growth > 1.4 ? smaller(growth, most_growth(z)) * h : h;
+}
+
 /* One accepted step; its size in *taken */
 static int advance(Sim *z, const Drive *d, double until, Posture *end, double *taken)
 {
-    const double event = next_corner(z, d, until), order = order_of(z);
+    const double event = next_corner(z, d, until);
+    double tried[2][2] = {{0}};
     for (int trial = 0; trial < 60; trial++) {
         const double left = event - z->t;
         double h = smaller(z->step, z->settings.largest_step), error;
@@ -90,24 +138,15 @@ static int advance(Sim *z, const Drive *d, double until, Posture *end, double *t
         z->look = -1e-11 * (1.0 + fabs(z->t));
         z->jacobian_is_fresh = 0;
         const int outcome = one_step(z, d, h, end, &error);
-        const int accepted = outcome == FINE && (error <= z->settings.tolerance || z->settings.fixed_step > 0.0);
-        const double factor = 0.9 * pow(z->settings.tolerance / larger(error, 1e-30), 1.0 / order);
-        if (accepted) {
+        if (outcome == FINE && (error <= z->settings.tolerance || z->settings.fixed_step > 0.0)) {
             z->steps_since_rejection++;
             z->tried_new_jacobian = 0;
-            z->error_of_late = larger(error, remembered(z) * z->error_of_late);
-            const double growth = 0.9 * pow(z->settings.tolerance / larger(z->error_of_late, 1e-30), 1.0 / order);
-            if (factor < 1.0)
-                z->step = h; /* nearly too long: a new size, and so a new factorisation, is not worth it */
-            else if (h < wanted)
-                z->step = wanted; /* it was cut short by an event, not by its error */
-            else
-                z->step = z->steps_since_rejection > CALM && growth > 1.4 ? smaller(growth, most_growth(z)) * h : h;
+            z->step = next_step(z, h, wanted, error);
             *taken = h;
             return FINE;
         }
         z->rejected++;
-        z->steps_since_rejection = 0;
+        z->steps_since_rejection = z->starts_anew ? CALM : 0; /* the first step of a new start is a guess */
         z->has_stages = 0;
         if (outcome == DIVERGED && !z->jacobian_is_fresh && z->tried_new_jacobian < 1) {
             z->has_jacobian = 0; /* once more with new derivatives */
@@ -119,7 +158,7 @@ static int advance(Sim *z, const Drive *d, double until, Posture *end, double *t
             note_trouble(z);
         if (z->settings.method == GENERALISED_ALPHA && z->has_last_step == 0)
             z->starts_anew = 1;
-        z->step = h * (outcome == FINE ? smaller(0.8, larger(0.2, factor)) : 0.25);
+        z->step = h * (outcome == FINE ? shortened(z, h, error, tried) : 0.25);
         if (z->step < z->settings.smallest_step)
             return outcome == FINE ? TOO_SMALL : outcome;
     }
@@ -175,7 +214,7 @@ static int record_step(Sim *z, const Drive *d, double h, double after, const Pos
 /* A step that is taken: account of work and of what was cut off, and the state at its end */
 static void take_step(Sim *z, const Drive *d, double h, double after, const Posture *end)
 {
-    const real power = power_of(z, d, after, end);
+    const real power = z->settings.method == RADAU ? stage_power(z, d, after, end, STAGES - 1) : power_of(z, d, after, end);
     z->work += by_ends(z) ? work_by_ends(z, h, power) : z->step_work;
     z->last_power = z->power;
     z->power = power;

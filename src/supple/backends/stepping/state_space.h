@@ -46,6 +46,29 @@ static int read_sensors(const Sim *z, const Drive *d, const real *a, int l, doub
     return 1;
 }
 
+/* What readings tell of parameters: law_state holds sums S y of all samples, then P S y, shares of the parameters' values */
+SUPPLE_LOCAL void learn(Sim *z, const Drive *d)
+{
+    static const real still[AT_LEAST_ONE(N_V)];
+    const long long n = d->learnt.parameters, m = d->law.sensors;
+    double y[MOST_SENSORS], slopes[MOST_LEARNT * MOST_SENSORS], trust[MOST_LEARNT * MOST_LEARNT];
+    signals_at(&d->learnt.slopes, z->t, z->look, slopes, NULL, NULL);
+    signals_at(&d->learnt.trust, z->t, z->look, trust, NULL, NULL);
+    for (int l = 0; l < SUPPLE_LANES; l++) {
+        if (!z->live[l] || !read_sensors(z, d, still, l, y))
+            continue;
+        for (long long i = 0; i < n; i++)
+            for (long long k = 0; k < m; k++)
+                SUPPLE_LANE(z->law_state[i], l) += slopes[i * m + k] * y[k];
+        for (long long i = 0; i < n; i++) {
+            double share = 0.0;
+            for (long long k = 0; k < n; k++)
+                share += trust[i * n + k] * SUPPLE_LANE(z->law_state[k], l);
+            SUPPLE_LANE(z->law_state[n + i], l) = share;
+        }
+    }
+}
+
 /* Limits of efforts and pushes; 0: none */
 SUPPLE_LOCAL double limited(double u, double limit)
 {

@@ -42,8 +42,7 @@ class Stepper:
         except OSError as problem:
             raise BackendError(f"the compiled {plant.name} cannot be loaded: {problem}; see SUPPLE_CACHE") from problem
         for other in wide:
-            by_legs = other.supple_comply if hasattr(other, "supple_comply") else None
-            self.library.supple_widen(other.supple_columns, other.supple_states, by_legs)
+            self.library.supple_widen(other.supple_columns, other.supple_states)
         self.layout = Layout.of(self.library, lanes)
 
     @cached_property

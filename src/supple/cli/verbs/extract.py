@@ -7,7 +7,6 @@ from pathlib import Path
 import click
 
 from supple.cli.options import json_option, print_json, remark
-from supple.cli.responses import parsed_band
 
 
 @click.command()
@@ -29,7 +28,7 @@ def extract(
     from supple.api import Robot
 
     found = Robot.extract(
-        file, band=None if band is None else parsed_band(band), orders=orders, count=count, decay=decay, units=units,
+        file, band=band, orders=orders, count=count, decay=decay, units=units,
         output=output,
     )  # fmt: skip
     remark(found.notices)

@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from supple.cli.options import assembly_option, at_option, json_option, load_option, print_json, remark, set_option
-from supple.cli.responses import free_option, in_option, out_option, parsed_band
+from supple.cli.responses import free_option, in_option, out_option
 
 
 @click.command()
@@ -38,7 +38,7 @@ def frf(
         inputs,
         outputs,
         at,
-        band=parsed_band(band),
+        band=band,
         points=points,
         quantity=quantity,
         free=free,

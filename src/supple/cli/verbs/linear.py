@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from supple.cli.options import assembly_option, at_option, json_option, load_option, print_json, remark, set_option
-from supple.cli.responses import free_option, in_option, out_option, parsed_band
+from supple.cli.responses import free_option, in_option, out_option
 
 
 @click.command()
@@ -40,17 +40,18 @@ def linear(
 ) -> None:  # fmt: skip
     """A, B, C and D of the robot about a pose, with names and units, whole or reduced."""
     from supple.api import Robot
+    from supple.robot.written import band_of
 
     found = Robot(robot, settings).linear(
         inputs, outputs, at, order=order, reduction=reduction, quantity=quantity,
-        band=None if band is None else parsed_band(band), controller=controller, free=free, loads=loads,
+        band=band, controller=controller, free=free, loads=loads,
         assembly=assembly,
     )  # fmt: skip
     remark(found.notices)
     if output is not None:
         found.save(output)
     if plot is not None:
-        found.plot(plot, parsed_band(band or "0:250"))
+        found.plot(plot, band_of(band or "0:250"))
     if as_json:
         print_json(found.to_json())
         return

@@ -7,7 +7,6 @@ from pathlib import Path
 import click
 
 from supple.cli.options import json_option, print_json, remark, set_option
-from supple.cli.responses import parsed_band
 
 
 @click.command()
@@ -31,7 +30,7 @@ def plan(
     from supple.api import Robot
 
     found = Robot(robot, settings).plan(
-        free, sensors=sensors, poses=poses, test=test, band=None if band is None else parsed_band(band), noise=noise,
+        free, sensors=sensors, poses=poses, test=test, band=band, noise=noise,
         seed=seed, output=output,
     )  # fmt: skip
     remark(found.notices)

@@ -167,3 +167,22 @@ def chain_forms(tree: Tree, j: int) -> list[Affine]:
     frame = tree.m.frames[j]
     parent = None if frame.parent < 0 else chain_forms(tree, frame.parent)
     return frame_forms(tree, j, parent)
+
+
+def settled_forms(tree: Tree, j: int) -> list[Affine]:
+    """The same with the values of given accelerations put in."""
+    frame = tree.m.frames[j]
+    if j in tree.ports or j == tree.m.platform:
+        return chain_forms(tree, j)
+    forms = frame_forms(tree, j, None if frame.parent < 0 else settled_forms(tree, frame.parent))
+    return [_settled(tree, form) for form in forms]
+
+
+def _settled(tree: Tree, form: Affine) -> Affine:
+    made = Affine(form.constant)
+    for x, c in form.terms.items():
+        if isinstance(x, Joint) and tree.given(x.velocity):
+            made = made + mul(c, tree.s.a[x.velocity])
+        else:
+            made = made + Affine(0, {x: c})
+    return made

@@ -12,7 +12,7 @@ import numpy.typing as npt
 from supple.expr.function import Array, Function, function, symbols
 from supple.expr.passes.hoist import staged
 from supple.expr.program import Program
-from supple.expr.vector import matvec, zeros
+from supple.expr.vector import zeros
 from supple.formulations.least_constraint.closing import closing_friction
 from supple.formulations.least_constraint.legs import Legs, Stuck, legs_of, meet, reduce
 from supple.formulations.least_constraint.nodes import body
@@ -22,7 +22,6 @@ from supple.formulations.least_constraint.tree import Choices, Tree, drives, tre
 from supple.formulations.least_constraint.unknowns import Force, Slot
 from supple.formulations.record import Unsupported
 from supple.formulations.tree.identical_legs import Varying, leg_frames, leg_template
-from supple.formulations.tree.strain import elastic_tangents
 from supple.robot.mechanism import Frame, Mechanism
 from supple.robot.nodes import opened
 from supple.robot.simplify import simplify
@@ -43,8 +42,7 @@ def leg_program(mechanism: Mechanism, forward: bool, damped: bool = False) -> Pr
     except Stuck as stuck:
         raise Unsupported("rigid legs whose actuators are held by forces") from stuck
     meeting = _meeting(leg, common)
-    made = _program(mechanism, simple, legs, varying, (prepare, gather, meeting, spread), forward, damped)
-    return replace(made, stiffness=_stiffness(leg, varying))
+    return _program(mechanism, simple, legs, varying, (prepare, gather, meeting, spread), forward, damped)
 
 
 @dataclass(frozen=True)
@@ -152,21 +150,6 @@ def _meeting(leg: Leg, common: Array) -> Function:
     Z.include(body(leg.tree, leg.p))
     solution = Solution(leg.legs, Z.minimise_all(ids))
     return function("meet", {"total": total, "common": common}, {"slots": [solution.value(i) for i in ids]})
-
-
-def _stiffness(leg: Leg, varying: Varying) -> Function:
-    """K u and D u of the bodies of one leg as they are bent, u of its elastic coordinates."""
-    tree, q = leg.tree, len(_platform_part(leg)[0])
-    own = [f for j, f in enumerate(tree.m.frames) if j != leg.p and f.body.flexible]
-    place = {k: n for n, k in enumerate(sorted(k for f in own for k in range(f.ev.start, f.ev.stop)))}
-    u = symbols("u", len(place))
-    stiff, damped = zeros(len(place)), zeros(len(place))
-    for frame in own:
-        at = [place[k] for k in range(frame.ev.start, frame.ev.stop)]
-        K, D = elastic_tangents(frame.body, tree.s.q[frame.e])
-        stiff[at], damped[at] = matvec(K, u[at]), matvec(D, u[at])
-    inputs = {"q": tree.s.q[q:], "c": varying.symbols(), "u": u}
-    return function("leg_stiffness", inputs, {"stiff": stiff, "damped": damped})
 
 
 def _program(

@@ -11,9 +11,9 @@ from supple.expr.node import Scalar, add, mul
 from supple.expr.substitution import estimates
 from supple.formulations.least_constraint.affine import Affine, cofactor_inverse, combined, solve_rows
 from supple.formulations.least_constraint.closing import at_anchor, closing_friction, far_side, loop_rows, relative, tied
-from supple.formulations.least_constraint.folding import chain_forms, fold, movable
+from supple.formulations.least_constraint.folding import chain_forms, fold, movable, settled_forms
 from supple.formulations.least_constraint.nodes import body, is_leaf, leaf_in_node
-from supple.formulations.least_constraint.quadratic import Quadratic, Solved
+from supple.formulations.least_constraint.quadratic import Quadratic, Row, Solved
 from supple.formulations.least_constraint.tree import Tree
 from supple.formulations.least_constraint.unknowns import (
     Coordinate,
@@ -37,12 +37,14 @@ _ALIGNED = 0.2  # of a spring's motion, beside what the joints do
 
 @dataclass
 class Group:
-    """What hangs on one base joint: its Z, how it was solved, and rows of given accelerations, for tau."""
+    """What hangs on one base joint: its Z, how it was solved, and rows of known accelerations, for tau: of given joints,
+    and of slots that follow from these alone, each with the share of every joint in it."""
 
     frames: list[int]
     Z: Quadratic = field(default_factory=Quadratic)
     solved: list[Solved] = field(default_factory=list)
-    rows: dict[Unknown, tuple[dict[Unknown, Scalar], Scalar]] = field(default_factory=dict)
+    rows: dict[Unknown, tuple[Row, Scalar]] = field(default_factory=dict)
+    shares: dict[Unknown, Row] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -166,6 +168,7 @@ def _take_out(tree: Tree, group: Group, j: int, on_path: bool) -> None:
         raise Unsupported(_misplaced(frame))
     if not on_path:
         group.solved += group.Z.minimise_all([Elastic(k) for k in range(frame.ev.start, frame.ev.stop)])
+    _take_known(tree, group, j)
     fold(tree, group.Z, j)
     k = frame.v.start
     if not on_path and frame.motion in ("revolute", "prismatic") and not tree.given(k):
@@ -284,15 +287,31 @@ def _last_resort(tree: Tree, x: Unknown) -> tuple[int, ...]:
 
 
 def apply_given(tree: Tree, group: Group) -> None:
+    """Given accelerations of joints are known."""
+    _known(group, {x: tree.s.a[x.velocity] for x in group.Z.ids() if isinstance(x, Joint) and tree.given(x.velocity)})
+
+
+def _take_known(tree: Tree, group: Group, j: int) -> None:
+    """Slots of a frame that given joints alone move are known: a vector turns in fewer operations than
+    a matrix. What is the acceleration of a joint itself can wait for that."""
+    forms, values, inputs = chain_forms(tree, j), settled_forms(tree, j), set(tree.s.a)
+    known = {
+        Slot(j, k): k
+        for k in range(6)
+        if Slot(j, k) in group.Z.rows and forms[k].terms and not values[k].terms and values[k].constant not in inputs
+    }
+    group.shares |= {x: forms[k].terms for x, k in known.items()}
+    _known(group, {x: values[k].constant for x, k in known.items()})
+
+
+def _known(group: Group, values: Row) -> None:
     """Known accelerations: into the linear terms of the others; their own rows are kept for tau."""
-    given = [x for x in group.Z.ids() if isinstance(x, Joint) and tree.given(x.velocity)]
-    for x in given:
+    for x, value in values.items():
         group.rows[x] = (dict(group.Z.rows[x]), group.Z.linear[x])
-        value = tree.s.a[x.velocity]
         for y, m in group.Z.rows[x].items():
-            if y not in given:
+            if y not in values:
                 group.Z.linear[y] = add(group.Z.linear[y], mul(m, value))
-    group.Z.drop(given)
+    group.Z.drop(values)
 
 
 def meet(tree: Tree, Z: Quadratic, closure: Closure) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import reduce
 
 from supple.expr.function import Array
 from supple.expr.node import Scalar, add, mul, sub
@@ -13,7 +14,7 @@ from supple.formulations.least_constraint.closing import at_anchor, far_side, re
 from supple.formulations.least_constraint.folding import frame_forms
 from supple.formulations.least_constraint.legs import Legs
 from supple.formulations.least_constraint.nodes import body_motion, is_leaf, spin_inverse
-from supple.formulations.least_constraint.quadratic import Solved
+from supple.formulations.least_constraint.quadratic import Row, Solved
 from supple.formulations.least_constraint.tree import Tree
 from supple.formulations.least_constraint.unknowns import Coordinate, Elastic, Holding, Joint, Met, Node, Slot, Spin, Unknown
 from supple.formulations.record import Unsupported
@@ -160,14 +161,20 @@ class Solution:
         """Force of an actuator whose acceleration is given."""
         if Holding(k) in self.steps:
             return self.value(Holding(k))
+        felt = []
         for group in self.legs.groups.values():
-            if Joint(k) in group.rows:
-                row, linear = group.rows[Joint(k)]
-                total = linear
-                for x, m in row.items():
-                    total = add(total, mul(m, self.value(x)))
-                return total
-        raise Unsupported("an actuator outside the legs")
+            for x, row in group.rows.items():
+                share = 1 if x == Joint(k) else group.shares.get(x, {}).get(Joint(k), 0)
+                felt += [] if is_zero(share) else [mul(share, self._felt(*row))]
+        if not felt:
+            raise Unsupported("an actuator outside the legs")
+        return reduce(add, felt)
+
+    def _felt(self, row: Row, linear: Scalar) -> Scalar:
+        """The force along a known acceleration."""
+        for x, m in row.items():
+            linear = add(linear, mul(m, self.value(x)))
+        return linear
 
 
 def name_of(tree: Tree, x: Unknown) -> str:

@@ -42,17 +42,76 @@ function leastSquares(J, r, n, damping = 1e-12) {
   return cholesky(A, n) ? choleskySolve(A, n, b) : null;
 }
 
-// Values, largest first, and vectors of a symmetric 3 x 3 matrix (Jacobi's method).
+// Values, and vectors in the columns of V (n x n, row by row), of a symmetric matrix (Jacobi's method).
+function symmetricEigen(A, n) {
+  const a = Float64Array.from(A), V = new Float64Array(n * n), size = Math.hypot(...A) || 1;
+  for (let i = 0; i < n; i++) V[i * n + i] = 1;
+  for (let round = 0, off = 1; round < 60 && off > 1e-15; round++) {
+    off = 0;
+    for (let p = 0; p < n; p++)
+      for (let q = p + 1; q < n; q++) {
+        const apart = a[p * n + q];
+        off = Math.max(off, Math.abs(apart) / size);
+        if (apart === 0) continue;
+        const [c, s] = jacobiTurn((a[q * n + q] - a[p * n + p]) / (2 * apart));
+        for (let k = 0; k < n; k++) turnPair(a, k * n + p, k * n + q, c, s), turnPair(V, k * n + p, k * n + q, c, s);
+        for (let k = 0; k < n; k++) turnPair(a, p * n + k, q * n + k, c, s);
+      }
+  }
+  return { values: Float64Array.from({ length: n }, (_, i) => a[i * n + i]), V };
+}
+
+function jacobiTurn(t) {
+  const tan = Math.sign(t || 1) / (Math.abs(t) + Math.hypot(t, 1)), c = 1 / Math.hypot(tan, 1);
+  return [c, tan * c];
+}
+
+function turnPair(a, i, j, c, s) {
+  const x = a[i], y = a[j];
+  a[i] = c * x - s * y;
+  a[j] = s * x + c * y;
+}
+
+// The pseudoinverse (n x m) of A (m x n): its columns are turned in pairs until they stand at right angles.
+function pseudoinverse(A, m, n, least = 1e-12) {
+  const U = Float64Array.from(A), V = new Float64Array(n * n), made = new Float64Array(n * m);
+  const inner = (i, j) => {
+    let sum = 0;
+    for (let k = 0; k < m; k++) sum += U[k * n + i] * U[k * n + j];
+    return sum;
+  };
+  for (let i = 0; i < n; i++) V[i * n + i] = 1;
+  for (let round = 0, off = 1; round < 60 && off > 1e-15; round++) {
+    off = 0;
+    for (let p = 0; p < n; p++)
+      for (let q = p + 1; q < n; q++) {
+        const apart = inner(p, q), a = inner(p, p), b = inner(q, q);
+        if (!(Math.abs(apart) > 1e-15 * Math.sqrt(a * b))) continue;
+        off = Math.max(off, Math.abs(apart) / Math.sqrt(a * b));
+        const [c, s] = jacobiTurn((b - a) / (2 * apart));
+        for (let k = 0; k < m; k++) turnPair(U, k * n + p, k * n + q, c, s);
+        for (let k = 0; k < n; k++) turnPair(V, k * n + p, k * n + q, c, s);
+      }
+  }
+  const squares = Array.from({ length: n }, (_, i) => inner(i, i)), most = Math.max(...squares, 0);
+  for (let j = 0; j < n; j++)
+    for (let i = 0; i < n && squares[j] > least * least * most; i++)
+      for (let k = 0; k < m; k++) made[i * m + k] += (V[i * n + j] * U[k * n + j]) / squares[j];
+  return made;
+}
+
+// A B (a x b and b x c, row by row), and the transpose of A.
+function times(A, B, a, b, c) {
+  const made = new Float64Array(a * c);
+  for (let i = 0; i < a; i++)
+    for (let k = 0; k < b; k++) for (let j = 0, x = A[i * b + k]; x && j < c; j++) made[i * c + j] += x * B[k * c + j];
+  return made;
+}
+
+const transposed = (A, a, b) => Float64Array.from({ length: a * b }, (_, i) => A[(i % a) * b + Math.floor(i / a)]);
+
+// Values, largest first, and vectors of a symmetric 3 x 3 matrix.
 function principal(A) {
-  const a = A.map((row) => [...row]), V = [[1, 0, 0], [0, 1, 0], [0, 0, 1]];
-  for (let round = 0; round < 60; round++)
-    for (const [p, q] of [[0, 1], [0, 2], [1, 2]]) {
-      if (Math.abs(a[p][q]) < 1e-300) continue;
-      const t = (a[q][q] - a[p][p]) / (2 * a[p][q]), tan = Math.sign(t || 1) / (Math.abs(t) + Math.hypot(t, 1));
-      const c = 1 / Math.hypot(tan, 1), s = tan * c;
-      for (let k = 0; k < 3; k++) [a[k][p], a[k][q]] = [c * a[k][p] - s * a[k][q], s * a[k][p] + c * a[k][q]];
-      for (let k = 0; k < 3; k++) [a[p][k], a[q][k]] = [c * a[p][k] - s * a[q][k], s * a[p][k] + c * a[q][k]];
-      for (let k = 0; k < 3; k++) [V[k][p], V[k][q]] = [c * V[k][p] - s * V[k][q], s * V[k][p] + c * V[k][q]];
-    }
-  return [0, 1, 2].map((k) => ({ value: a[k][k], axis: [V[0][k], V[1][k], V[2][k]] })).sort((x, y) => y.value - x.value);
+  const { values, V } = symmetricEigen(A.flat(), 3);
+  return [0, 1, 2].map((k) => ({ value: values[k], axis: [V[k], V[3 + k], V[6 + k]] })).sort((x, y) => y.value - x.value);
 }

@@ -21,7 +21,7 @@ class HammerShow {
     $("hammer-hit").addEventListener("click", () => this.hit(+$("hammer-at").value));
     for (const id of ["hammer-answer", "hammer-axis"]) $(id).addEventListener("change", () => this.plot(true));
     $("hammer-scale").addEventListener("input", () => (page.stale = true));
-    if (this.about.structural) $("hammer-note").textContent = `Structural damping: ${this.about.structural}, as at the pose this page was made for.`;
+    if (this.about.damped) $("hammer-note").textContent = "Structural damping: viscous, with half the loss factor of every mode of the pose that is hit.";
     this.listen();
   }
 
@@ -72,11 +72,32 @@ class HammerShow {
       for (let c = 0; c < 3; c++)
         for (let i = 0; i < 6; i++) table[(k * about.loads + 6 * point + c) * 6 + i] = area * direction[c] * blow.coefficients[k][i];
     code.put(at.knots, blow.knots), code.put(at.coefficients, table), code.put(at.breaks, blow.breaks);
+    this.damp();
     const outcome = calls.hammer_start(code.put(at.q, live.found.q), code.put(at.p, live.p), at.gravity, at.knots, at.coefficients, pieces, at.breaks, blow.breaks.length, about.duration, about.every);
     this.running = outcome === FINE;
     $("hammer-say").textContent = this.running ? `${this.page.data.robot} rings.` : "The integrators cannot start here.";
     if (this.running) this.page.play(true);
     this.page.pick("hammer");
+  }
+
+  // Structural damping of the pose, for the integrators.
+  damp() {
+    const { code, about, live } = this, { found, engine } = live;
+    if (!about.damped || this.dampedFor === found) return;
+    this.dampedFor = found;
+    const { elastic, bodies } = about.damped, m = elastic.length, { active, independent, dependent } = engine.about, n = independent.length;
+    const own = [...independent.keys()].filter((k) => !active.includes(independent[k])), count = own.length; // actuators are held
+    const part = (A) => Float64Array.from({ length: count * count }, (_, k) => A[own[Math.floor(k / count)] * n + own[k % count]]);
+    const even = (A) => A.map((x, k) => (x + A[(k % count) * count + Math.floor(k / count)]) / 2);
+    const bending = new Float64Array(m * count);
+    elastic.forEach((v, i) => own.forEach((k, j) => {
+      const d = dependent.indexOf(v);
+      bending[i * count + j] = d < 0 ? +(independent[k] === v) : found.S[d * n + k];
+    }));
+    const size = bodies.reduce((sum, x) => sum + x * x, 0), K = (this.at.K ??= code.numbers(size));
+    code.calls.elastic_stiffness(code.put(this.at.p, live.p), K);
+    const D = viscousEquivalent(part(found.M), even(part(found.K)), part(found.H), bending, rootOf(code.at(K, size), bodies, m), count, m);
+    if (D) code.put(code.calls.hammer_damping(), D);
   }
 
   stop() {

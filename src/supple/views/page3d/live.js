@@ -1,6 +1,6 @@
 // A robot that answers: sliders and the pointer move it, and what it is in every pose comes from its own code.
 
-const WANTED = ["posture", "q", "tau", "bent_places", "places", "mu", "shapes", "K", "S", "D", "H", "points"];
+const WANTED = ["posture", "q", "tau", "bent_places", "places", "mu", "shapes", "M", "K", "S", "D", "H", "points"];
 
 // The value of a coordinate of the platform: a place in q, or a component of the rotation vector of a quaternion there.
 function coordinate(q, { q: at, axis }) {

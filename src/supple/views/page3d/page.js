@@ -44,7 +44,7 @@ class Page {
     this.fill();
     this.listen();
     this.pick(this.choice.tab);
-    this.frames = 0;
+    Object.assign(this, { frames: 0, drawnAt: 0, late: 0, moving: 1, detail: 1, finest: this.renderer.software ? 2 : 1 });
     this.ready = Live.begin(this).then((live) => {
       this.live = live;
       this.stale = true;
@@ -188,11 +188,25 @@ class Page {
   // What moves ----------------------------------------------------------------------------------------------------------
 
   frame(now) {
-    const step = Math.min((now - (this.before ?? now)) / 1000, 0.1);
+    const passed = now - (this.before ?? now);
     this.before = now;
-    if (this.show?.advance(this.choice.playing ? step : 0)) this.stale = true;
-    if (this.stale) this.draw();
+    if (this.show?.advance(this.choice.playing ? Math.min(passed / 1000, 0.1) : 0)) this.stale = true;
+    if (this.stale) {
+      this.pace(passed);
+      this.drawnAt = now;
+      this.draw();
+    } else if (this.detail < this.finest && now - this.drawnAt > 200) {
+      this.detail = this.finest; // all stands still: there is time for a finer picture
+      this.draw();
+    }
     requestAnimationFrame((t) => this.frame(t));
+  }
+
+  // Pixels drawn for one of the screen while something moves: fewer where the renderer does not follow.
+  pace(passed) {
+    this.late = clamp(this.late + (passed > 40 ? 1 : passed < 25 ? -1 : 0), 0, 8);
+    if (this.late === 8 && this.moving > 0.5) [this.moving, this.late] = [this.moving - 0.25, 0];
+    this.detail = this.moving;
   }
 
   // Pixels of the window that the panel covers on the right.
@@ -201,7 +215,7 @@ class Page {
   }
 
   resized() {
-    const canvas = $("view"), ratio = Math.min(window.devicePixelRatio || 1, 2);
+    const canvas = $("view"), ratio = Math.min(window.devicePixelRatio || 1, 2) * this.detail;
     const [width, height] = [Math.round(canvas.clientWidth * ratio), Math.round(canvas.clientHeight * ratio)];
     if (canvas.width !== width || canvas.height !== height) Object.assign(canvas, { width, height });
     return [canvas.clientWidth, canvas.clientHeight];

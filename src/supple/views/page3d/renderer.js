@@ -122,6 +122,12 @@ function compiled(gl, vertex, fragment) {
   return { program, where };
 }
 
+// Software renderers pay for every sample of a pixel: pages draw without, and finer where nothing moves.
+function bySoftware() {
+  const gl = document.createElement("canvas").getContext("webgl2"), about = gl?.getExtension("WEBGL_debug_renderer_info");
+  return /swiftshader|llvmpipe|software|basic render/i.test(about ? gl.getParameter(about.UNMASKED_RENDERER_WEBGL) : "");
+}
+
 // Vectors (3 numbers each) turned by their sections, and with w = 1 moved by them.
 function turnedBy(sections, section, vectors, w, out) {
   for (let v = 0, k = 0; v < section.length; v++, k += 3) {
@@ -134,7 +140,8 @@ function turnedBy(sections, section, vectors, w, out) {
 
 class Renderer {
   constructor(canvas, robot, tints, grid) {
-    const gl = canvas.getContext("webgl2", { antialias: true, stencil: true, premultipliedAlpha: true, preserveDrawingBuffer: true });
+    this.software = bySoftware();
+    const gl = canvas.getContext("webgl2", { antialias: !this.software, stencil: true, premultipliedAlpha: true, preserveDrawingBuffer: true });
     if (!gl) throw new Error("this browser has no WebGL 2");
     Object.assign(this, { gl, canvas, robot });
     this.surface = compiled(gl, SURFACE_VERTEX, SURFACE_FRAGMENT);
@@ -147,7 +154,7 @@ class Renderer {
   buffers(tints, grid) {
     const { gl, robot } = this;
     const n = robot.vertices, offset = new Float32Array(3 * n), normal = new Float32Array(3 * n), section = new Uint32Array(n);
-    const tint = new Uint8Array(4 * n), triangles = [], edges = [];
+    const tint = new Uint8Array(4 * n), solid = [], open = [], edges = [];
     robot.parts.forEach((part, k) => {
       offset.set(part.offset, 3 * part.base);
       for (let v = 0; v < part.station.length; v++) {
@@ -155,6 +162,7 @@ class Renderer {
         section[part.base + v] = part.first + part.station[v];
         tint.set(tints[k], 4 * (part.base + v));
       }
+      const triangles = part.solid ? solid : open;
       for (const i of part.triangles) triangles.push(part.base + i);
       for (const i of part.edges) edges.push(part.base + i);
     });
@@ -173,9 +181,8 @@ class Renderer {
     this.facings = attribute(1, this.facing, 3, gl.FLOAT);
     attribute(3, tint, 4, gl.UNSIGNED_BYTE, true);
     this.values = attribute(4, new Float32Array(n), 1, gl.FLOAT);
-    this.triangles = { buffer: gl.createBuffer(), count: triangles.length };
-    this.edges = { buffer: gl.createBuffer(), count: edges.length };
-    for (const [own, list] of [[this.triangles, triangles], [this.edges, edges]]) {
+    for (const [name, list] of Object.entries({ solid, open, edges })) {
+      const own = (this[name] = { buffer: gl.createBuffer(), count: list.length });
       gl.bindBuffer(gl.ELEMENT_ARRAY_BUFFER, own.buffer);
       gl.bufferData(gl.ELEMENT_ARRAY_BUFFER, new Uint32Array(list), gl.STATIC_DRAW);
     }
@@ -227,7 +234,17 @@ class Renderer {
     }
   }
 
+  // Of solid parts, triangles that are seen from within lie behind others.
+  surfaces() {
+    const { gl } = this;
+    gl.enable(gl.CULL_FACE);
+    this.elements(this.solid, gl.TRIANGLES);
+    gl.disable(gl.CULL_FACE);
+    this.elements(this.open, gl.TRIANGLES);
+  }
+
   elements(own, mode) {
+    if (!own.count) return;
     this.gl.bindBuffer(this.gl.ELEMENT_ARRAY_BUFFER, own.buffer);
     this.gl.drawElements(mode, own.count, this.gl.UNSIGNED_INT, 0);
   }
@@ -255,7 +272,7 @@ class Renderer {
     gl.enable(gl.POLYGON_OFFSET_FILL);
     gl.polygonOffset(1, 2);
     this.use(this.surface, common);
-    this.elements(this.triangles, gl.TRIANGLES);
+    this.surfaces();
     gl.disable(gl.POLYGON_OFFSET_FILL);
     if (view.showEdges) {
       this.use(this.edge, { ...common, ink: dark ? [0.02, 0.03, 0.05, 0.75] : [0.06, 0.09, 0.13, 0.55] });
@@ -282,7 +299,7 @@ class Renderer {
     gl.stencilOp(gl.KEEP, gl.KEEP, gl.INCR);
     gl.depthMask(false);
     this.use(this.edge, { ...common, flattened: 1, ink: [0, 0.02, 0.05, dark ? 0.34 : 0.13] });
-    this.elements(this.triangles, gl.TRIANGLES);
+    this.surfaces();
     gl.depthMask(true);
     gl.disable(gl.STENCIL_TEST);
   }
@@ -293,7 +310,7 @@ class Renderer {
     gl.bindVertexArray(this.lineVao);
     gl.bindBuffer(gl.ARRAY_BUFFER, this.lines);
     gl.bufferData(gl.ARRAY_BUFFER, new Float32Array(view.lines), gl.DYNAMIC_DRAW);
-    this.use(this.line, { camera: view.camera, size: [canvas.width, canvas.height] });
+    this.use(this.line, { camera: view.camera, size: [canvas.clientWidth, canvas.clientHeight] });
     gl.drawArraysInstanced(gl.TRIANGLES, 0, 6, view.lines.length / 12);
   }
 }

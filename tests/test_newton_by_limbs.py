@@ -1,0 +1,46 @@
+"""Newton's matrices body by body beside the whole matrix by differences: the same motion in as few iterations."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from supple.backends.compiler import find_compiler
+from supple.backends.stepping.settings import Settings
+from supple.backends.stepping.stepper import Stepper
+from supple.machine import Machine
+from supple.simulation import plants
+from supple.simulation.simulator import Simulator, simulator
+
+pytestmark = pytest.mark.skipif(find_compiler() is None, reason="no C compiler")
+UNTIL = 0.03
+
+
+def _run(robot: Simulator, many: int, monkeypatch: pytest.MonkeyPatch) -> tuple[Stepper, Any, dict[str, int]]:
+    """A Stepper whose matrices are made body by body above so many free coordinates, samples and counts."""
+    monkeypatch.setattr(plants, "MANY", many)
+    stepper = Stepper(robot.plant())
+    state = stepper.start(robot.scaled(Settings(tolerance=1e-7)), robot.drive, 0.0, robot.runs[0].q, robot.runs[0].v)
+    assert stepper.begin(state, robot.drive) == "fine"
+    outcome, samples = stepper.run(state, robot.drive, UNTIL, 10**6, 1000)
+    assert outcome == "done"
+    assert not state["limb_trouble"][0]
+    return stepper, samples[:, 0], state.counts()
+
+
+# legs on a platform, whose actuators follow a path or are driven by forces; a loop without a platform
+@pytest.mark.parametrize("name", ["3rrr circle", "3rrr turn", "five_bar circle"])
+def test_body_by_body_and_whole(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    robot = simulator(Machine.read(name.split()[0]), name.split()[1])
+    stepper, by_limbs, few = _run(robot, 0, monkeypatch)
+    assert stepper.plant.limbs is not None
+    other, whole, counts = _run(robot, 10**6, monkeypatch)
+    assert other.plant.limbs is None
+    assert few["newton_iterations"] < 1.6 * counts["newton_iterations"]
+    least = {"q": 0.0, "v": 0.0, "free_a": robot.scaled(Settings()).scale}  # errors are relative to it
+    for part in ("q", "v", "free_a"):
+        one, two = by_limbs[:, stepper.sample[part]], whole[:, stepper.sample[part]]
+        size = max(np.abs(two).max(), least[part])
+        np.testing.assert_allclose(one, two, rtol=0, atol=1e-5 * size, err_msg=part)
