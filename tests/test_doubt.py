@@ -30,7 +30,10 @@ actuators: {turn: {inertia: 0.001}}
 points: {tip: {link: rod, at: [0.3 m, 0, 0]}}
 home: {turn: 0}
 motions:
-  turn: {start: {turn: 0}, moves: [{to: {turn: 0.5}, duration: 0.1 s}], controller: {pd: {kp: 2000, kd: 30, sample: 1 ms}}}
+  turn:
+    start: {turn: 0}
+    moves: [{to: {turn: 0.5}, duration: 0.1 s}]
+    controller: {pd: {kp: 2000, kd: 30, sample: 1 ms, limit: 20 kNm}}
   shake: {signals: {turn: {sine: {amplitude: 0.1, frequency: 20 Hz}}}, duration: 0.2 s}
 """
 
@@ -47,7 +50,9 @@ def run(*words: object) -> Result:
 
 
 def test_an_unstable_controller_ends_with_3_and_its_result(rod: Path, tmp_path: Path) -> None:
-    """A gain of 30 N m s, held for 1 ms on an inertia of 1e-3 kg m^2, overshoots thirty times a sample."""
+    """A gain of 30 N m s, held for 1 ms on an inertia of 1e-3 kg m^2, overshoots thirty times a sample.
+
+    With a limit of its force it is not stopped."""
     result = tmp_path / "x.nc"
     given = (rod, "--motion", "turn", "--duration", "0.02", "-o", result)
     done = run(*given)

@@ -36,7 +36,9 @@ ROOMS = {
     },
     "fmu_parts": {"errors", "expr", "robot", "formulations", "backends", "model", "simulation", "machine"},
     "kept_models": {"expr", "remembered"},
-    "generator": {"kept_models", "delivery", "fmu_parts", "expr", "robot", "formulations", "models", "backends", "machine"},
+    "generator": {
+        "errors", "kept_models", "delivery", "fmu_parts", "expr", "robot", "formulations", "models", "backends", "machine",
+    },
     "measured": {
         "errors", "delivery", "measurements", "expr", "robot", "motion", "formulations", "backends", "model", "machine",
         "core",

@@ -146,7 +146,7 @@ FIELDS = {
     "percent": """Beam.elements Beam.segments Beam.axis Beam.up Damping.modal Damping.structural Plate.refine Plate.tolerance
         Selection.modes Selection.effective_mass Link.axis Material.nu Motion.repeat Properties.ky Properties.kz
         motions.Circle.axis motions.Circle.turns Square.duty ShaperLaw.damping ShaperLaw.tolerance ShaperLaw.width
-        ShaperLaw.length""",
+        ShaperLaw.length Measured.noise Measured.resolution""",
     "?": """Actuator.gear JointDamping.matrix Leg.vary Motion.signals Motion.torques Motion.loads Parameter.value
         RobotFile.parameters Spring.matrix Impulse.area Impulse.peak Ramp.first Ramp.last Signal.constant Sine.amplitude
         Sine.offset Square.high Square.low Step.height Sweep.amplitude""",
@@ -166,7 +166,8 @@ NOT_NEGATIVE = """Beam.elements Damping.modal Damping.structural Inertia.xx Iner
     Friction.viscous Friction.coulomb Friction.width JointDamping.x JointDamping.y JointDamping.z JointDamping.rx
     JointDamping.ry JointDamping.rz ComputedTorque.kp ComputedTorque.kd ComputedTorque.ki ComputedTorque.sample
     ComputedTorque.delay Gains.kp Gains.kd Gains.ki Gains.sample Gains.delay Impulse.at Ramp.begin Ramp.end Sine.fade
-    Square.at Step.at Sweep.fade Waypoint.time ShaperLaw.damping ComputedTorque.lead"""
+    Square.at Step.at Sweep.fade Waypoint.time ShaperLaw.damping ComputedTorque.lead
+    Measured.noise Measured.resolution"""
 MOST = {  # field -> the least value that is too much
     "Material.nu": "0.5", "Properties.ky": "1.001", "Properties.kz": "1.001", "Selection.effective_mass": "1",
     "Square.duty": "1", "Beam.elements": "201", "Beam.segments": "51", "Selection.modes": "501", "Plate.refine": "7",

@@ -27,6 +27,10 @@ class FarFromPose(UserWarning):
     """A pose in which the robot does not stay: where it comes to rest, and how far that is."""
 
 
+class LeftOut(UserWarning):
+    """What an export does not hold, and what takes its place."""
+
+
 class BackendError(SuppleError):
     """A compiler or generated code that failed, with the compiler's words."""
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -17,6 +18,7 @@ from supple.backends.package import NamedArray, Package
 from supple.backends.targets.fmu import check_version, write_fmu
 from supple.backends.targets.plant import check_target, write_plant
 from supple.delivery import scratch
+from supple.errors import LeftOut
 from supple.expr.function import Array, Function, with_parameters
 from supple.expr.passes import Optimised, Stage, optimise
 from supple.expr.program import Program
@@ -90,6 +92,12 @@ def export_fmu(robot: Machine, folder: Path, *, version: str = "2.0", structural
     """The path of an FMU of a robot; parameters that it keeps can be set in it; `structural` as for a simulation."""
     check_version(version)
     parts = fmu_parts(robot.model(), kept=robot.kept(), structural=structural == "viscous")
+    soft = [c.name for c in robot.mechanism().coordinates if c.servo is not None]
+    if soft:
+        said = (
+            f"the stiffness of {', '.join(soft)} is of servos, which are not in the FMU: its inputs tau_... are their forces"
+        )
+        warnings.warn(said, LeftOut, stacklevel=3)
     return write_fmu(parts, folder, version=version)
 
 

@@ -18,7 +18,7 @@ import click
 
 from supple.cli import verbs
 from supple.cli.options import allow_outside_option
-from supple.errors import FarFromPose, Makeshift, RobotFileError, SuppleError, UnlikelyValue
+from supple.errors import FarFromPose, LeftOut, Makeshift, RobotFileError, SuppleError, UnlikelyValue
 
 PURPOSES = {
     "Begin": ("tour", "robots", "new", "import", "check", "show", "report"),
@@ -30,7 +30,7 @@ PURPOSES = {
     "Keep house": ("cache",),
     "Literature": ("paper",),
 }
-_TOLD = (UnlikelyValue, Makeshift, FarFromPose)
+_TOLD = (UnlikelyValue, Makeshift, FarFromPose, LeftOut)
 
 
 class _Group(click.Group):

@@ -92,21 +92,10 @@ class _Table:
 
     def _meet(self, parts: Partition) -> dict[int, int]:
         """Places of the chosen closure equations, those of legs that meet the same rigid frame together."""
-        groups: list[tuple[set[int], list[int]]] = []  # trees, closures
-        for n, closure in enumerate(self.m.closures):
-            trees = {self.roots[a.frame] for a in (closure.first, closure.second) if a.frame >= 0} - {self.top}
-            one = (trees, [n])
-            for other in [g for g in groups if g[0] & trees]:
-                groups.remove(other)
-                one = (one[0] | other[0], other[1] + one[1])
-            groups.append(one)
-        hosts = [self._host(closures) for _, closures in groups]
-        loose = [n for (_, closures), host in zip(groups, hosts, strict=True) if host < 0 for n in closures]
-        whole = [(host, sorted(c), trees) for (trees, c), host in zip(groups, hosts, strict=True) if host >= 0]
         starts = np.cumsum([0, *(len(c.forbidden) for c in self.m.closures)])
         place: dict[int, int] = {}
         self.rows, self.meetings, self.lent = list[int](), list[Meeting](), dict[int, int]()
-        for host, closures, trees in [*whole, (-1, sorted(loose), set(self.roots))]:
+        for host, closures, trees in self._hosted():
             first = len(self.rows)
             for row in (r for n in closures for r in range(starts[n], starts[n + 1]) if r in parts.rows):
                 place[int(row)] = len(self.rows)
@@ -117,6 +106,24 @@ class _Table:
             if len(self.rows) > first:
                 self.meetings.append(Meeting(first, len(self.rows), host))
         return place
+
+    def _hosted(self) -> list[tuple[int, list[int], set[int]]]:
+        """Hosts, closures and trees of what is joined by closures beside the platform; last, with host -1, all the rest."""
+        found = [(self._host(closures), sorted(closures), trees) for trees, closures in self._joined_trees()]
+        loose = sorted(n for host, closures, _ in found if host < 0 for n in closures)
+        return [*(x for x in found if x[0] >= 0), (-1, loose, set(self.roots))]
+
+    def _joined_trees(self) -> list[tuple[set[int], list[int]]]:
+        """Trees that closures join without the platform, and those closures."""
+        groups: list[tuple[set[int], list[int]]] = []
+        for n, closure in enumerate(self.m.closures):
+            trees = {self.roots[a.frame] for a in (closure.first, closure.second) if a.frame >= 0} - {self.top}
+            one = (trees, [n])
+            for other in [g for g in groups if g[0] & trees]:
+                groups.remove(other)
+                one = (one[0] | other[0], other[1] + one[1])
+            groups.append(one)
+        return groups
 
     def _light(self) -> list[bool]:
         """Which frames move no mass."""

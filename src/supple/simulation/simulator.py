@@ -43,9 +43,7 @@ from supple.simulation.starts import Run, Start, started
 from supple.simulation.ways import INDEPENDENT, way_of
 
 _WRENCH = ("fx", "fy", "fz", "mx", "my", "mz")
-_LAWS = {
-    None: "no_controller", "pd": "pid", "pid": "pid", "computed_torque": "computed_torque", "state_space": "state_space",
-}  # fmt: skip
+_LAWS = {"pd": "pid", "pid": "pid", "computed_torque": "computed_torque", "state_space": "state_space"}
 _TYPICAL = 0.9  # of the time accelerations of a path are smaller than those that errors are relative to
 _MOST_SAMPLES = 1e8
 _JUMP = 1e-6  # of rates, relative to their peak
@@ -119,33 +117,36 @@ class Simulator:
         """Signals, controller and events in the order of the plant's coordinates."""
         motion, mechanism = self.motion, self.model.mechanism
         active = [mechanism.coordinates[i].name for i in mechanism.indices("active")]
-        given, others = self.prescribed, [n for n in active if n not in self.prescribed]
-        given = [n for n in active if n in given]
+        given, others = [n for n in active if n in self.prescribed], [n for n in active if n not in self.prescribed]
         wrench = [f"{point}.{part}" for point in mechanism.points for part in _WRENCH]
-        control = motion.controller
-        return Drive(
+        drive = Drive(
             self.model.gravity,
             given=_table(self.path, given) if given else None,
-            reference=_table(self.path, others) if control is not None else None,
             torque=_table(motion.torques, [f"tau {n}" for n in others]) if motion.torques is not None else None,
             load=_table(motion.loads, wrench) if motion.loads is not None else None,
             breaks=_breaks([x for x in (self.path, motion.torques, motion.loads) if x is not None]),
-            gains=None if control is None else _gains(control, others),
-            sample_time=0.0 if control is None else control.sample,
-            delay=0.0 if control is None else control.delay,
-            controller=_LAWS[control.law if control is not None else None],
-            law=self._law(others),
-            learnt=None if control is None or control.learnt is None else learnt_tables(control.learnt, others),
+        )
+        return drive if motion.controller is None else self._controlled(drive, motion.controller, others)
+
+    def _controlled(self, drive: Drive, control: Controller, others: Sequence[str]) -> Drive:
+        """A Drive with the controller of the other actuators."""
+        return replace(
+            drive,
+            reference=_table(self.path, others),
+            gains=_gains(control, others),
+            sample_time=control.sample,
+            delay=control.delay,
+            controller=_LAWS[control.law],
+            law=self._law(control, others),
+            learnt=None if control.learnt is None else learnt_tables(control.learnt, others),
         )
 
-    def _law(self, others: Sequence[str]) -> LawTables | None:
-        control = self.motion.controller
-        if control is not None and control.learnt is not None:
+    def _law(self, control: Controller, others: Sequence[str]) -> LawTables | None:
+        if control.learnt is not None:
             return gauges(self.model, control.learnt)
-        own = None if control is None else control.own
-        if own is None or self.rest is None or self.path is None:
+        if control.own is None or self.rest is None or self.path is None:
             return None
-        return law_tables(self.model, own, self.rest, self.path, others)
+        return law_tables(self.model, control.own, self.rest, self.path, others)
 
     def loads_at(self, times: Array) -> Array | None:
         """Wrenches (times, points, 6) at the named points, or None."""

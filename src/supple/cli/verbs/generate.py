@@ -8,7 +8,7 @@ import click
 
 from supple.cli.models import MODELS, derivation_progress, keep_option, solve_rates_option
 from supple.cli.motions import writable_place
-from supple.cli.options import formulation_option, json_option, print_json, remark, set_option, structural_option
+from supple.cli.options import formulation_option, json_option, print_json, set_option, structural_option
 from supple.errors import SuppleError
 
 
@@ -46,18 +46,7 @@ def generate(
     if target == "fmu":
         if model not in (None, "forward") or derivative or solve_rates:
             raise SuppleError("an FMU holds the whole robot; leave out --model, --derivative and --solve-rates")
-        machine = Robot(robot, settings)
-        path = machine.export_fmu(output, keep=keep, version=fmi, structural=structural)
-        soft = [c.name for c in machine.mechanism().coordinates if c.servo is not None]
-        remark(
-            [
-                "the stiffness of "
-                + ", ".join(soft)
-                + " is of servos, which are not in the FMU: its inputs tau_... are their forces"
-            ]
-            if soft
-            else []
-        )
+        path = Robot(robot, settings).export_fmu(output, keep=keep, version=fmi, structural=structural)
         print_json({"robot": robot, "target": "fmu", "files": [str(path)]}) if as_json else click.echo(f"wrote {path}")
         return
     if model is None and target in TARGETS:
