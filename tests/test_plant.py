@@ -12,7 +12,7 @@ import pytest
 from target_runners import tool
 
 import supple
-from supple.errors import SuppleError
+from supple.errors import LeftOut, SuppleError
 
 STRICT = ("-std=c99", "-Wall", "-Wextra", "-Werror", "-O1", "-ffp-contract=off")
 MOTION = """
@@ -138,3 +138,20 @@ def test_the_controller_leads_the_fmu(folder: Path, tmp_path: Path) -> None:
         fmu.doStep(n * 1e-4, 1e-4)
     fmu.terminate()
     fmu.freeInstance()
+
+
+ARM = """
+name: arm
+space: planar
+bodies: {arm: {rigid: {mass: 1 kg, centre: [0.2 m, 0, 0], inertia: {zz: 0.05}}}}
+links: {arm: {parent: base, joint: revolute, q: turn, body: arm}}
+actuators: {turn: {inertia: 0.001, stiffness: 2 kNm}}
+home: {turn: 0}
+"""
+
+
+def test_what_an_fmu_leaves_out_is_told(tmp_path: Path) -> None:
+    file = tmp_path / "arm.yaml"
+    file.write_text(ARM)
+    with pytest.warns(LeftOut, match=r"the stiffness of turn is of servos, which are not in the FMU"):
+        supple.Robot(file).export_fmu(tmp_path)
