@@ -389,39 +389,34 @@ static int collocation_step(Sim *z, const Drive *d, double h, Posture *end, doub
     return outcome;
 }
 
+#define NODES (STAGES + 2) /* start, stages, end */
+
+/* sum += the accelerations of the nodes by their weights */
+static SUPPLE_WIDE void weighted(const double *w, const real *const *F, real *restrict sum)
+{
+    const real *restrict a = F[0], *restrict b = F[1], *restrict c = F[2], *restrict d = F[3], *restrict e = F[4];
+    for (int i = 0; i < N_FREE; i++)
+        sum[i] += w[0] * a[i] + w[1] * b[i] + w[2] * c[i] + w[3] * d[i] + w[4] * e[i];
+}
+
 /* displacement, rates and accelerations at a share x of a step: the polynomial through stages and ends, integrated; that of
  * the stages alone where it passes the start by */
-SUPPLE_LOCAL void collocation_between(const Sim *z, double h, double x, const Posture *end, real *place, real *rate, real *f)
+static SUPPLE_WIDE void collocation_between(const Sim *z, double h, double x, const Posture *end, real *place, real *rate, real *f)
 {
-    const Collocation *c = table_of(z), *gauss = &GAUSS_TABLE;
-    const double node[5] = {0.0, c->c[0], c->c[1], c->c[2], 1.0};
-    const int first = z->start_is_passed, last = first || c->c[2] == 1.0 ? 4 : 5;
-    double by_rate[5] = {0}, by_place[5] = {0}, here[5];
-    for (int j = 0; j < STAGES; j++)
-        for (int k = first; k < last; k++) {
-            double weight = gauss->b[j];
-            for (int l = first; l < last; l++)
-                if (l != k)
-                    weight *= (x * gauss->c[j] - node[l]) / (node[k] - node[l]);
-            by_rate[k] += weight * x * h;
-            by_place[k] += weight * x * x * h * h * (1.0 - gauss->c[j]);
-        }
-    for (int k = first; k < last; k++) {
-        here[k] = 1.0;
-        for (int l = first; l < last; l++)
-            if (l != k)
-                here[k] *= (x - node[l]) / (node[k] - node[l]);
-    }
+    const double (*by)[3 * NODES] = table_of(z)->between[z->start_is_passed != 0], far = x * h;
+    const real *const F[NODES] = {z->now.free_a, z->stages, z->stages + N_FREE, z->stages + 2 * N_FREE, end->free_a};
+    double w[3 * NODES];
+    for (int k = 0; k < 3 * NODES; k++)
+        w[k] = by[0][k] + x * (by[1][k] + x * (by[2][k] + x * (by[3][k] + x * by[4][k])));
+    for (int k = NODES; k < 3 * NODES; k++)
+        w[k] *= k < 2 * NODES ? far : far * far;
     for (int i = 0; i < N_FREE; i++) {
-        const real F[5] = {z->now.free_a[i], z->stages[i], z->stages[N_FREE + i], z->stages[2 * N_FREE + i], end->free_a[i]};
         const real v = z->now.v[z->chosen.free_v[i]];
-        place[i] = x * h * v;
+        place[i] = far * v;
         rate[i] = v;
         f[i] = fill(0);
-        for (int k = first; k < last; k++) {
-            f[i] += here[k] * F[k];
-            place[i] += by_place[k] * F[k];
-            rate[i] += by_rate[k] * F[k];
-        }
     }
+    weighted(w, F, f);
+    weighted(w + NODES, F, rate);
+    weighted(w + 2 * NODES, F, place);
 }

@@ -63,16 +63,34 @@ def _misfit(name: str, c: Array) -> float:
     return 6 / ((7200 if name == "radau" else 100800) * float(np.prod(c)))
 
 
+def between(c: Array, passed: bool) -> Array:
+    """Weights of accelerations at the start, the stages and the end (columns, three times) at a share x of a step, as
+    coefficients of 1, x ... (rows): in accelerations there, in rates over h x, and in positions over h^2 x^2.
+
+    Of the polynomial through all of them, or without the start where that is `passed` by."""
+    nodes = {k + 1: float(x) for k, x in enumerate(c)} | ({} if passed else {0: 0.0})
+    nodes |= {} if passed or c[-1] == 1 else {STAGES + 1: 1.0}
+    made = np.zeros((STAGES + 2, 3, STAGES + 2))
+    for k, node in nodes.items():
+        p = Polynomial.fromroots([x for j, x in nodes.items() if j != k])
+        for kind in range(3):
+            found = (p / p(node)).integ(kind).coef[kind:]
+            made[: len(found), kind, k] = found
+    return made.reshape(STAGES + 2, -1)
+
+
 def collocation_tables() -> str:
     """Both methods as tables in C."""
     made = [collocation(name) for name in ("radau", "gauss")]
     lines = [
         "typedef struct {", f"    double c[{STAGES}], b[{STAGES}], A[{STAGES}][{STAGES}], AA[{STAGES}][{STAGES}];",
         f"    double T[{STAGES}][{STAGES}], back[{STAGES}][{STAGES}], own, re, im, start[{STAGES}], misfit;",
+        f"    double between[2][{STAGES + 2}][{3 * (STAGES + 2)}];",
         "} Collocation;",
     ]  # fmt: skip
     for m in made:
         parts = (m.c, m.b, m.A, m.A @ m.A, m.T, np.linalg.inv(m.T), m.real, m.pair.real, m.pair.imag, m.start, m.misfit)
+        parts += (np.array([between(m.c, False), between(m.c, True)]),)
         shown = ",\n    ".join(_braced(np.asarray(x)) for x in parts)
         lines.append(f"static const Collocation {m.name.upper()}_TABLE = {{\n    {shown}}};")
     return "\n".join(lines)

@@ -72,14 +72,10 @@ SUPPLE_LOCAL Cubic cubic_at(double x)
                    {6.0 * (x - x2), 1.0 - 4.0 * x + 3.0 * x2, 3.0 * x2 - 2.0 * x}};
 }
 
-/* q and v at a share x of the step: quintic in the free coordinates, cubic in the dependent ones */
-static void coordinates_between(const Sim *z, double h, double x, const Posture *end, real *q, real *v)
+/* q and v at a share x of the step: cubic in the dependent coordinates but ball joints */
+static void dependent_between(const Sim *z, double h, double x, const Posture *end, real *q, real *v)
 {
     const Cubic c = cubic_at(x);
-    for (int i = 0; i < N_Q; i++)
-        q[i] = end->q[i] + (c.place[0] - 1.0) * (end->q[i] - z->now.q[i]); /* quaternions: near enough to be turned below */
-    for (int i = 0; i < N_V; i++)
-        v[i] = z->now.v[i] + x * (end->v[i] - z->now.v[i]);
     for (int i = 0; i < N_DEP; i++)
         if (z->chosen.dependent_q[i] >= 0) {
             const int k = z->chosen.dependent_q[i], w = z->chosen.dependent_v[i];
@@ -87,6 +83,11 @@ static void coordinates_between(const Sim *z, double h, double x, const Posture 
             q[k] = z->now.q[k] + c.place[0] * moved + h * (c.place[1] * z->now.v[w] + c.place[2] * end->v[w]);
             v[w] = c.rate[0] / h * moved + c.rate[1] * z->now.v[w] + c.rate[2] * end->v[w];
         }
+}
+
+/* The same of the free coordinates: quintic */
+static void free_between(const Sim *z, double h, double x, const Posture *end, real *q, real *v)
+{
     for (int i = 0; i < N_FREE; i++)
         if (z->chosen.free_q[i] >= 0) {
             const int k = z->chosen.free_q[i], w = z->chosen.free_v[i];
@@ -184,11 +185,8 @@ static void interpolate(Sim *z, const Drive *d, double h, double x, const Postur
 {
     static SUPPLE_THREAD Posture here;
     real *q = here.q, *v = here.v, effort[AT_LEAST_ONE(N_TAU)], f[AT_LEAST_ONE(N_FREE)];
-    coordinates_between(z, h, x, end, q, v);
-    if (z->settings.method == GENERALISED_ALPHA && z->factorised_step == h)
-        straighten(z, x, end, q, v);
-    accelerations_between(z, h, x, end, f);
-    if (collocates(z)) { /* the stages know better */
+    dependent_between(z, h, x, end, q, v);
+    if (collocates(z)) {
         real place[AT_LEAST_ONE(N_FREE)], rate[AT_LEAST_ONE(N_FREE)];
         collocation_between(z, h, x, end, place, rate, f);
         for (int i = 0; i < N_FREE; i++)
@@ -196,6 +194,11 @@ static void interpolate(Sim *z, const Drive *d, double h, double x, const Postur
                 q[z->chosen.free_q[i]] = z->now.q[z->chosen.free_q[i]] + place[i];
                 v[z->chosen.free_v[i]] = rate[i];
             }
+    } else {
+        free_between(z, h, x, end, q, v);
+        if (z->settings.method == GENERALISED_ALPHA && z->factorised_step == h)
+            straighten(z, x, end, q, v);
+        accelerations_between(z, h, x, end, f);
     }
     for (int k = 0; k < N_BALLS; k++)
         rotation_at(z, k, h, x, end, q, v);
