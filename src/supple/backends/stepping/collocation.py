@@ -89,8 +89,9 @@ def collocation_tables() -> str:
         "} Collocation;",
     ]  # fmt: skip
     for m in made:
-        parts = (m.c, m.b, m.A, m.A @ m.A, m.T, np.linalg.inv(m.T), m.real, m.pair.real, m.pair.imag, m.start, m.misfit)
-        parts += (np.array([between(m.c, False), between(m.c, True)]),)
+        dense = np.array([between(m.c, passed) for passed in (False, True)])
+        eigen = (m.real, m.pair.real, m.pair.imag)
+        parts = (m.c, m.b, m.A, m.A @ m.A, m.T, np.linalg.inv(m.T), *eigen, m.start, m.misfit, dense)
         shown = ",\n    ".join(_braced(np.asarray(x)) for x in parts)
         lines.append(f"static const Collocation {m.name.upper()}_TABLE = {{\n    {shown}}};")
     return "\n".join(lines)
