@@ -1,15 +1,17 @@
 """The plant and the controller as C against `supple simulate`, and the longest step.
 
-    python bench/plant.py [STEPS]      # 1000000 if not given
+    python bench/plant.py [ROBOT] [STEPS] [elsewhere]      # dualemps, 1000000 if not given
 
-DualEMPS under a pd controller at 10 kHz along a path: the exported plant and the exported controller, in one C program, step
+A robot under a pd controller at 10 kHz along a path: the exported plant and the exported controller, in one C program, step
 by step; and `supple simulate --step 0.1ms --tol 1e-9` of the same motion. What differs most of all coordinates every 1000
-steps is printed, then the processor time of the steps.
+steps is printed, then what the plant asks of the linker, the processor time of its steps, and how a loop by the clock goes.
+elsewhere: the same program under sanitisers (as many steps) and, by zig and qemu-user, on ARM (a hundredth of
+them, at least 1000).
 """
 
 from __future__ import annotations
 
-import ctypes
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -19,62 +21,99 @@ import numpy as np
 
 import supple
 
-MOTION = """
+MOTIONS = {
+    "dualemps": """
 signals:
   q11: {sine: {amplitude: 20 mm, frequency: 0.7 Hz, fade: 0.5 s}}
   q21: {sine: {amplitude: 15 mm, frequency: 1.1 Hz, fade: 0.5 s}}
 duration: %g s
 controller: {pd: {kp: 2e5 N/m, kd: 3e3 N*s/m, sample: 0.1 ms}}
-"""
+""",
+    "delta": """
+signals:
+  leg1/q1: {sine: {amplitude: 0.1, frequency: 0.7 Hz, fade: 0.5 s}}
+  leg2/q1: {sine: {amplitude: 0.07, frequency: 1.1 Hz, fade: 0.5 s}}
+  leg3/q1: {sine: {amplitude: 0.05, frequency: 0.9 Hz, fade: 0.5 s}}
+duration: %g s
+controller: {pd: {kp: 300, kd: 5, sample: 0.1 ms}}
+""",
+}
 LOOP = """
-#include <string.h>
-#include "dualemps_plant.h"
-#include "dualemps_controller.h"
-int loop(long steps, long every, double *out)
+#include <stdio.h>
+#include <stdlib.h>
+#include "@_plant.h"
+#include "@_controller.h"
+static @_plant robot;
+int main(int count, char **words)
 {
-    static dualemps_plant robot;
-    dualemps_controller law;
-    double q[2], v[2], tau[2], all[DUALEMPS_PLANT_Q], rates[DUALEMPS_PLANT_V];
-    int outcome = dualemps_plant_init(&robot, 1e-4);
-    dualemps_controller_init(&law);
-    for (long k = 0; k < steps && !outcome; k++) {
-        dualemps_plant_actuators(&robot, q, v);
-        dualemps_controller_step(&law, q, v, tau);
-        outcome = dualemps_plant_step(&robot, tau, 1e-4);
+    const long steps = atol(words[1]), every = atol(words[2]);
+    FILE *file = fopen(words[3], "wb");
+    static @_controller law;
+    static double q[64], v[64], tau[64], all[4096], rates[4096];
+    int outcome = @_plant_init(&robot, 1e-4);
+    @_controller_init(&law);
+    for (long k = 0; k < steps && !outcome && count > 3 && file; k++) {
+        @_plant_actuators(&robot, q, v);
+        @_controller_step(&law, q, v, tau);
+        outcome = @_plant_step(&robot, tau, 1e-4);
         if ((k + 1) % every == 0) {
-            dualemps_plant_state(&robot, all, rates);
-            memcpy(out, all, sizeof all);
-            out += DUALEMPS_PLANT_Q;
+            @_plant_state(&robot, all, rates);
+            if (fwrite(all, sizeof(double), NAMED(_PLANT_Q), file) != NAMED(_PLANT_Q))
+                outcome = -1;
         }
     }
-    return outcome;
+    return outcome || !file || fclose(file);
 }
 """
-STRICT = ("gcc", "-std=c99", "-Wall", "-Wextra", "-Werror", "-O2", "-ffp-contract=off")
+STRICT = ("-std=c99", "-Wall", "-Wextra", "-Werror", "-O2", "-ffp-contract=off")
+SANITISED = ("gcc", "-fsanitize=address,undefined", "-fno-sanitize-recover", "-g")
+ARM = {"arm-linux-musleabihf": "qemu-arm", "aarch64-linux-musl": "qemu-aarch64"}
+EVERY = 1000
+
+
+def looped(folder: Path, name: str, compiler: tuple[str, ...], before: tuple[str, ...], steps: int, size: int) -> np.ndarray:
+    """Coordinates (samples, size) of so many steps by the program that a compiler makes."""
+    sources = ["loop.c", f"{name}_plant.c", f"{name}_controller.c"]
+    subprocess.run([*compiler, *STRICT, *sources, "-o", "loop", "-lm"], cwd=folder, check=True)
+    every = str(min(EVERY, steps))
+    subprocess.run([*before, "./loop", str(steps), every, "states"], cwd=folder, check=True)
+    return np.fromfile(folder / "states").reshape(-1, size)
 
 
 def main() -> None:
-    steps = int(sys.argv[1]) if len(sys.argv) > 1 else 1_000_000
-    robot = supple.Robot("dualemps")
-    with tempfile.TemporaryDirectory() as name:
-        folder = Path(name)
-        (folder / "motion.yaml").write_text(MOTION % (steps * 1e-4))
+    given = [a for a in sys.argv[1:] if a != "elsewhere"]
+    name = next((a for a in given if a in MOTIONS), "dualemps")
+    steps = next((int(a) for a in given if a.isdigit()), 1_000_000)
+    robot = supple.Robot(name)
+    size = robot.model().mechanism.nq
+    with tempfile.TemporaryDirectory() as made:
+        folder = Path(made)
+        (folder / "motion.yaml").write_text(MOTIONS[name] % (steps * 1e-4))
         robot.generate("plant", "c", folder)
         robot.generate("controller", "c", folder, motion=str(folder / "motion.yaml"))
-        (folder / "loop.c").write_text(LOOP)
-        sources = ["loop.c", "dualemps_plant.c", "dualemps_controller.c"]
-        subprocess.run([*STRICT, "-shared", "-fPIC", *sources, "-o", "loop.so", "-lm"], cwd=folder, check=True)
-        subprocess.run([*STRICT, "main.c", "dualemps_plant.c", "-o", "plant", "-lm"], cwd=folder, check=True)
-        every = min(1000, steps)
-        out = np.zeros((steps // every, robot.model().mechanism.nq))
-        outcome = ctypes.CDLL(str(folder / "loop.so")).loop(steps, every, out.ctypes.data_as(ctypes.c_void_p))
-        made = robot.simulate(folder / "motion.yaml", method="radau", step="0.1 ms", tol=1e-9, every=every * 1e-4)
-        off = np.abs(made["position"][1 : len(out) + 1] - out).max()
-        print(
-            f"{steps} steps, outcome {outcome}: largest difference of any coordinate from supple simulate {off:.2e} m or rad"
-        )
-        for hertz in ("1000", "10000"):
-            print(subprocess.run(["./plant", hertz, "20000"], cwd=folder, check=True, capture_output=True, text=True).stdout)
+        (folder / "loop.c").write_text(LOOP.replace("NAMED(", f"({name.upper()}").replace("@", name))
+        out = looped(folder, name, ("gcc",), (), steps, size)
+        run = robot.simulate(folder / "motion.yaml", method="radau", step="0.1 ms", tol=1e-9, every=min(EVERY, steps) * 1e-4)
+        off = np.abs(run["position"][1 : len(out) + 1] - out).max()
+        print(f"{name}: {steps} steps: all coordinates within {off:.2e} m or rad of supple simulate", flush=True)
+        subprocess.run(["gcc", *STRICT, "-c", f"{name}_plant.c"], cwd=folder, check=True)
+        asked = subprocess.run(["nm", "-u", f"{name}_plant.o"], cwd=folder, check=True, capture_output=True, text=True)
+        print("the plant asks the linker for", ", ".join(sorted({x.split()[-1] for x in asked.stdout.splitlines()})))
+        subprocess.run(["gcc", *STRICT, "main.c", f"{name}_plant.c", "-o", "plant", "-lm"], cwd=folder, check=True)
+        for words in (["1000", "20000"], ["10000", "100000"], ["1000", "5000", "clock"], ["10000", "50000", "clock"]):
+            told = subprocess.run(["./plant", *words], cwd=folder, check=True, capture_output=True, text=True)
+            print(told.stdout.rstrip(), flush=True)
+        if "elsewhere" in sys.argv:
+            again = looped(folder, name, SANITISED, (), steps, size)
+            print(f"under sanitisers: {steps} steps, off by {np.abs(again - out).max():.2e}", flush=True)
+            for system, emulator in ARM.items():
+                if shutil.which(emulator) is None:
+                    print(f"{system}: no {emulator} here")
+                    continue
+                zig = (sys.executable, "-m", "ziglang", "cc", "-target", system, "-static")
+                fewer = max(steps // 100, min(EVERY, steps))
+                few = looped(folder, name, zig, (emulator,), fewer, size)
+                print(f"{system}: {fewer} steps, off by {np.abs(few - out[: len(few)]).max():.2e}", flush=True)
 
 
 if __name__ == "__main__":

@@ -237,6 +237,7 @@ def test_vibration_and_settling_of_a_known_signal() -> None:
         (", shaper: {zvd: {frequencies: [3 Hz], damping: [0.1, 0.2]}}", "as many damping ratios as frequencies"),
         (", shaper: {zdv: {}}", "did you mean 'zv'"),
         (", shaper: {zvd: {frequencies: [1 Hz]}}", "longer than the motion's"),
+        (", shaper: {zvd: {frequencies: [2 Hz, 2.1 Hz]}}", "longer than the motion's"),
         (", shaper: {zvd: {modes: [40]}}", "modes with its actuators held, not 40"),
     ],
 )

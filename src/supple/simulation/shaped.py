@@ -45,17 +45,26 @@ def without_vibration(robot: Machine, model: Model, motion: Motion, lasting: boo
     added = 0.0
     found = _vibrations(robot, model, motion, shaper)
     stuck = stops(robot, model, motion) if shaper.law == "together" and not shaper.frequencies else []
-    for made, vibration in _sequences(shaper, found, stuck):
-        length = made.length / float(vibration.frequencies.min())
-        if length > path.duration:
-            raise SuppleError(
-                f"{motion.name!r}: a {shaper.law} shaper for {vibration.frequencies.min():.4g} Hz lasts {length:.4g} s, "
-                f"longer than the motion's {path.duration:.4g} s; shape a faster mode, or choose a shorter shaper"
-            )
+    sequences = _sequences(shaper, found, stuck)
+    _check_length(motion, shaper, sequences, path.duration)
+    for made, vibration in sequences:
         path, more = _shaped(path, made, vibration)
         added += more
     duration = motion.duration + added if lasting else motion.duration
     return replace(motion, path=path.lasting(duration), duration=duration)
+
+
+def _check_length(
+    motion: Motion, shaper: Shaper, sequences: Sequence[tuple[Impulses, Vibration]], duration: float
+) -> None:  # fmt: skip
+    """Whether all sequences one after the other last no longer than the motion."""
+    slowest = [float(vibration.frequencies.min()) for _, vibration in sequences]
+    length = sum(made.length / f for (made, _), f in zip(sequences, slowest, strict=True))
+    if length > duration:
+        raise SuppleError(
+            f"{motion.name!r}: a {shaper.law} shaper for {', '.join(f'{f:.4g}' for f in slowest)} Hz lasts {length:.4g} s, "
+            f"longer than the motion's {duration:.4g} s; shape for fewer or faster modes, or choose a shorter shaper"
+        )
 
 
 def _sequences(shaper: Shaper, found: list[Vibration], stops: Sequence[Stop]) -> list[tuple[Impulses, Vibration]]:

@@ -10,8 +10,9 @@
  *
  * tau: @FORCES@; held during a step. Nothing is allocated. A step is one attempt as a rule: at most ten iterations of Newton's method on
  * three stages, loops closed by at most 25 iterations each. Where it does not converge it is tried again with new derivatives (two
- * evaluations for each free coordinate), then in parts: at most 64, none shorter than a 1024th. Scratch memory is shared by the
- * plants of a thread.
+ * evaluations for each free coordinate), then in parts: at most 64, none shorter than a 1024th. _most_evaluations says how many
+ * evaluations that is, the self-test how long they take; -DPARTS=1 makes them fewer, and steps that need more end with 6. Scratch
+ * memory is shared by the plants of a thread.
  *
  * self-test and longest step on a machine: cc -std=c99 -O2 -ffp-contract=off main.c @NAME@.c -lm -o plant && ./plant
  */
@@ -38,6 +39,10 @@ int @NAME@_init(@NAME@ *plant, double dt);
 int @NAME@_step(@NAME@ *plant, const double *tau, double dt);
 
 double @NAME@_time(const @NAME@ *plant); /* s */
+
+/* Evaluations of the equations of motion: since init, and in a step at most, whatever happens in it */
+long long @NAME@_evaluations(const @NAME@ *plant);
+long long @NAME@_most_evaluations(void);
 
 /* Force and moment (N, N m; base axes) at each point from now on: @POINTS@ */
 void @NAME@_load(@NAME@ *plant, const double *wrenches);

@@ -1,6 +1,9 @@
 /* A robot that goes on by fixed steps under forces that are held meanwhile. Needs the integrators of `supple simulate`. */
+#ifndef PARTS
 #define PARTS 64     /* of a step, at most, where Newton's method does not reach its end at once */
+#endif
 #define FINEST 1024.0 /* the shortest of them */
+#define TRIALS 12    /* of a part: with its derivatives and with new ones, whole and in quarters down to the shortest */
 
 typedef struct {
     Sim sim;
@@ -86,6 +89,16 @@ int PLANT_NAME(step)(PLANT_TYPE *plant, const double *tau, double dt)
         return outcome == YIELDED ? DIVERGED : outcome;
     p->steps++;
     return FINE;
+}
+
+long long PLANT_NAME(most_evaluations)(void)
+{
+    return PARTS * (TRIALS * (STAGES * MOST_ITERATIONS + 2LL * N_FREE + NUDGES + SIDE_BY_SIDE) + 4);
+}
+
+long long PLANT_NAME(evaluations)(const PLANT_TYPE *plant)
+{
+    return ((const Plant *)(const void *)plant)->sim.evaluations;
 }
 
 double PLANT_NAME(time)(const PLANT_TYPE *plant) { return ((const Plant *)(const void *)plant)->sim.t; }
