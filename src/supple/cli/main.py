@@ -43,6 +43,8 @@ class _Group(click.Group):
                     stream.reconfigure(errors="backslashreplace")
         gc.set_threshold(100_000, 20, 20)  # equations are many small objects and hardly any garbage
         os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")  # which are looked for among all that is installed
+        for pool in ("OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):  # matrices are small: threads wait for each other
+            os.environ.setdefault(pool, "1")
         try:
             return super().main(*args, **kwargs)
         finally:

@@ -9,14 +9,16 @@ halving, the law is renewed, until nothing changes.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy.interpolate import BSpline
-from scipy.optimize import linprog
 
 from supple.errors import SuppleError
 from supple.model.algebra import Array
 from supple.motion.trajectory import Trajectory
+
+if TYPE_CHECKING:
+    from scipy.interpolate import BSpline
 
 NEAR = (0.985, 1.0, 1.015)  # of a frequency, at all of which a law keeps to what it may leave
 _NODES = 60  # intervals of a law
@@ -124,6 +126,8 @@ def _least(way: Way, asked: Asked, law: Law) -> Law:
 
 def _program(way: Way, asked: Asked, law: Law, T: float) -> Array | None:
     """Accelerations at nodes that keep to all limits within T, with the least jump of the jerk, or None."""
+    from scipy.optimize import linprog
+
     nodes = np.linspace(0.0, 1.0, _NODES + 1)
     integral, double = _integrals()
     s, rate, _ = law.state(nodes)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy.interpolate import BSpline, make_interp_spline
 
 from supple.machine import Machine
 from supple.model.algebra import Array, eigh, one_thread
@@ -17,6 +17,9 @@ from supple.model.posture import posture
 from supple.motion.description import Motion
 from supple.motion.trajectory import Trajectory
 from supple.simulation.quickest import NEAR, Left, Way
+
+if TYPE_CHECKING:
+    from scipy.interpolate import BSpline
 
 _PLACES = 25  # at which forces are asked for
 _SHAKEN = 5  # at which vibrations are
@@ -38,6 +41,8 @@ def way_between(
     robot: Machine, motion: Motion, path: Trajectory, span: tuple[float, float], point: str | None, modes: int
 ) -> Way:
     """The way of a path of the actuators between two times at rest; `point`: whose vibration counts."""
+    from scipy.interpolate import make_interp_spline
+
     t = np.linspace(*span, 2001)
     q = path(t)[0]
     gone = np.concatenate([[0.0], np.cumsum(np.linalg.norm(np.diff(q, axis=0), axis=1))])
