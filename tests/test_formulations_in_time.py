@@ -17,7 +17,7 @@ from closed_states import closed_state
 from supple.backends.interpreter import interpret
 from supple.backends.stepping.drive import Drive, Table
 from supple.backends.stepping.plant import Plant
-from supple.backends.stepping.plant_text import columns_source
+from supple.backends.stepping.plant_text import plant_sources
 from supple.backends.stepping.settings import Settings
 from supple.backends.stepping.stepper import State, Stepper
 from supple.cli.main import main
@@ -196,7 +196,7 @@ def test_each_formulation_computes_with_its_own_functions() -> None:
     state = closed_state(loaded("five_bar_elastic", "newton_euler"), 7)
     tau, w = np.array([1.0, 2.0]), np.zeros((1, 6))
     plants = {f: made(loaded("five_bar_elastic", f), state.q, None) for f in ("lagrange", "lagrange_dalembert", "scdd")}
-    texts = {f: columns_source(x) for f, x in plants.items()}
+    texts = {f: plant_sources(x)[1] for f, x in plants.items()}
     assert [f for f, text in texts.items() if "#define MULTIPLIERS" in text] == ["lagrange"]
     assert [f for f, text in texts.items() if "void model_chain_2" in text] == ["scdd"]
     assert [f for f, text in texts.items() if "void model_tree" in text] == ["lagrange", "lagrange_dalembert"]

@@ -146,11 +146,12 @@ class Machine:
         """What a mechanism depends on besides files that the robot file names; nothing if it is made in no time."""
         written = self.source.robot.bodies.values()
         slow = any(body.plate is not None for body in written) and not any(body.fe is not None for body in written)
-        if rigid or self.keep or not slow or not all(isinstance(x, (str, int, float)) for x in self.settings.values()):
+        if self.keep or not slow or not all(isinstance(x, (str, int, float)) for x in self.settings.values()):
             return ()
         source = self.source
         settings = [f"{name}={value!r}" for name, value in self.settings.items()]
-        return (source.sha256, source.robot.name, str(source.folder), str(source.outside), *settings)
+        kind = ("rigid",) if rigid else ()
+        return (source.sha256, source.robot.name, str(source.folder), str(source.outside), *kind, *settings)
 
     @cached_property
     def question(self) -> tuple[str, ...]:

@@ -41,13 +41,15 @@ _METHODS = ("complex", "limbs", "limb_solve", "newton", "collocation", "generali
 _PARTS = (*_COLUMNS, *_METHODS, "recording", "run", "entries")
 
 
-_LARGE = 3_000  # operations above which equations are compiled with -O1: sooner, and they run as fast
 _GCC = "#if defined(__GNUC__) && !defined(__clang__)\n#pragma GCC {}\n#endif"
-_QUICKLY = "\n".join(_GCC.format(x) for x in ("push_options", 'optimize ("O1")'))
+# integrators run as fast without copies of functions for constant sizes and without vectors but where they are asked for,
+# equations with -O1 and no search for dead stores; all are compiled sooner
+_PLAINLY = _GCC.format('optimize ("no-ipa-cp", "no-tree-vectorize")')
+_QUICKLY = "\n".join(_GCC.format(x) for x in ("push_options", 'optimize ("O1", "no-tree-dse", "no-dse")'))
 _THOROUGHLY = _GCC.format("pop_options")
 _WIDE = """/* loops over the rows of matrices go several rows at a time, which gcc's -O2 leaves undone */
 #if defined(__GNUC__) && !defined(__clang__)
-#define SUPPLE_WIDE __attribute__((optimize("O3")))
+#define SUPPLE_WIDE __attribute__((optimize("O3", "tree-vectorize")))
 #else
 #define SUPPLE_WIDE
 #endif"""
@@ -66,9 +68,14 @@ def plant_source(plant: Plant) -> str:
     return "\n".join([plant_equations(plant), stepping_source()])
 
 
-def columns_source(plant: Plant) -> str:
-    """The C text of a plant without integrators, which computes columns of their derivatives side by side."""
-    return "\n".join([plant_equations(plant, stepped=False), *(_file(part) for part in _COLUMNS)])
+def plant_sources(plant: Plant) -> tuple[str, str]:
+    """The C text of a plant with its integrators, and that which computes columns of their derivatives side by side."""
+    printed = _printed(plant)
+    columns = (_file(part) for part in _COLUMNS)
+    return (
+        "\n".join([*printed, *_definitions(plant, STAGES), stepping_source()]),
+        "\n".join([*printed, *_definitions(plant, 0), *columns]),
+    )
 
 
 def stepping_source() -> str:
@@ -76,25 +83,24 @@ def stepping_source() -> str:
     return "\n".join([collocation_tables(), *(_file(part) for part in _PARTS), table_text()])
 
 
-def plant_equations(plant: Plant, also: Sequence[Function] = (), stepped: bool = True) -> str:
-    """The C text of a plant's equations, and of others, and its sizes and tables; `stepped`: integrators follow."""
+def plant_equations(plant: Plant, also: Sequence[Function] = ()) -> str:
+    """The C text of a plant's equations, and of others, and its sizes and tables."""
+    return "\n".join([*_printed(plant, also), *_definitions(plant, STAGES)])
+
+
+def _printed(plant: Plant, also: Sequence[Function] = ()) -> list[str]:
+    """The C text of a plant's equations, and of others."""
     own = [plant.loops, plant.rates, plant.drift, plant.accelerations, plant.tree, plant.power]
     own += [] if plant.limbs is None else [plant.limbs.posture, plant.limbs.balance]
     rigid = [] if plant.rigid is None else [plant.rigid.loops, plant.rigid.rates, plant.rigid.inverse]
     coupled = [] if plant.coupled is None else [plant.coupled.gap, *(part.model for part in plant.coupled.parts)]
-    text = [c_source.header(), "#include <stdlib.h>", _WIDE]
-    functions = [f for f in (plant.accelerations, plant.tree, *coupled) if f is not None]
-    functions += [] if plant.program is None else list(plant.program.functions())
-    large = sum(f.operations for f in functions) > _LARGE
-    text += [_QUICKLY] if large else []
+    text = [_PLAINLY, c_source.header(), "#include <stdlib.h>", _WIDE, _QUICKLY]
     text += [c_source.body(f) for f in (*own, *rigid, *coupled, *also) if f is not None]
     if plant.program is not None:
         text += [program_body(plant.program, "leg_by_leg"), _glue(plant)]
     if plant.damping is not None:
         text.append(_further_damping(plant))
-    text += [_THOROUGHLY] if large else []
-    text += _definitions(plant, STAGES if stepped else 0)
-    return "\n".join(text)
+    return [*text, _THOROUGHLY]
 
 
 def chosen_text(plant: Plant) -> str:

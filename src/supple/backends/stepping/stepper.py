@@ -9,11 +9,11 @@ from pathlib import Path
 
 import numpy as np
 
-from supple.backends.compiler import shared_libraries
+from supple.backends.compiler import shared_libraries, shared_library
 from supple.backends.stepping.drive import Drive
 from supple.backends.stepping.layout import CONSTANTS, OUTCOMES, SAMPLE
 from supple.backends.stepping.plant import Plant
-from supple.backends.stepping.plant_text import columns_source, plant_source
+from supple.backends.stepping.plant_text import plant_source, plant_sources
 from supple.backends.stepping.settings import Settings
 from supple.backends.stepping.state import Layout, State
 from supple.errors import BackendError
@@ -24,10 +24,11 @@ _WIDE = CONSTANTS["SIDE_BY_SIDE"][0]
 
 def compiled(plant: Plant, lanes: int) -> list[Path]:
     """The libraries of a plant."""
-    sources = [(plant_source(plant), (f"-DSUPPLE_LANES={lanes}",))]
-    if lanes == 1 and plant.free:
-        sources.append((columns_source(plant), (f"-DSUPPLE_LANES={_WIDE}",)))
-    return shared_libraries(sources)
+    if lanes > 1 or not plant.free:
+        return [shared_library(plant_source(plant), (f"-DSUPPLE_LANES={lanes}",))]
+    return shared_libraries(
+        [(text, (f"-DSUPPLE_LANES={n}",)) for text, n in zip(plant_sources(plant), (1, _WIDE), strict=True)]
+    )
 
 
 class Stepper:
