@@ -24,14 +24,13 @@ import supple
 from supple.results.scene import Scene, section_moves, sections
 
 BLOW = 0.05  # s
-FRAMES = 20
-SPEED = """(() => { const gl = supple.renderer.gl, pixel = new Uint8Array(4), from = performance.now();
-for (let k = 0; k < FRAMES; k++) {
-  supple.show?.advance(0.02);
-  supple.draw();
-  gl.readPixels(0, 0, 1, 1, gl.RGBA, gl.UNSIGNED_BYTE, pixel);
-}
-return 1000 * FRAMES / (performance.now() - from); })()""".replace("FRAMES", str(FRAMES))
+PLAYED = 4  # s
+SPEED = """(async () => { const wait = (s) => new Promise((go) => setTimeout(go, 1000 * s));
+supple.play(true);
+await wait(PLAYED);  // it finds its own pace
+const [frames, from] = [supple.frames, performance.now()];
+await wait(PLAYED);
+return [supple.frames - frames, (performance.now() - from) / 1000]; })()""".replace("PLAYED", str(PLAYED))
 
 
 def spent() -> float:
@@ -50,11 +49,13 @@ def spent() -> float:
 
 
 def frames(page: Browser) -> tuple[float, float]:
-    """Frames a second, and milliseconds of processor time of a frame, while a mode swings."""
-    page.ask("supple.pick(supple.modes ? 'modes' : 'motion'), supple.play(false), supple.draw()")
+    """Frames a second, and milliseconds of processor time of a frame, while a mode swings as it does for a reader."""
+    page.ask("supple.pick(supple.modes ? 'modes' : 'motion'), null")
     begun = spent()
-    found = page.ask(SPEED)
-    return found, 1e3 * (spent() - begun) / FRAMES
+    count, seconds = page.ask(SPEED)
+    used = (spent() - begun) / 2  # half of it was for the pace
+    page.ask("supple.play(false), null")
+    return count / seconds, 1e3 * used / max(count, 1)
 
 
 def modes_seen(page: Browser, scene: Scene) -> float:

@@ -9,6 +9,10 @@ const make = (tag, text, more = {}) => {
   element.textContent = text;
   return element;
 };
+// Text that has not changed is left alone: what is set is laid out and painted again.
+const tell = (id, text) => {
+  if ($(id).textContent !== text) $(id).textContent = text;
+};
 const seen = (x, digits = 4) => (Math.abs(x) >= 1e5 || (x !== 0 && Math.abs(x) < 1e-3) ? x.toExponential(digits - 1) : String(+x.toPrecision(digits)));
 const metres = (x) => (Math.abs(x) >= 1 ? `${seen(x, 3)} m` : Math.abs(x) >= 1e-3 ? `${seen(1e3 * x, 3)} mm` : `${seen(1e6 * x, 3)} µm`);
 const percent = (x) => `${(100 * x).toFixed(100 * x < 9.95 ? 1 : 0)} %`;
@@ -40,6 +44,7 @@ class Page {
     this.camera = new Camera($("view"), data.up, data.facing, this.box, () => $("view").clientWidth - this.covered(), () => (this.stale = true));
     this.ground = this.floor();
     this.renderer = new Renderer($("view"), this.robot, this.robot.parts.map((p) => TINTS[p.kind] ?? TINTS.rod), this.ground.lines);
+    document.body.classList.toggle("software", this.renderer.software);
     this.current = Float32Array.from(this.robot.atRest);
     this.fill();
     this.listen();
@@ -112,6 +117,7 @@ class Page {
     const moving = tab === "motion" && this.motion;
     $("bar").hidden = !moving;
     document.body.classList.toggle("bar", Boolean(moving));
+    this.announce();
     const options = { kind: "by part" };
     if (tab === "modes" || moving) Object.assign(options, { deflection: "deflection", strain: "bending strain", energy: "elastic energy" });
     const before = $("colour").value;
@@ -182,7 +188,13 @@ class Page {
 
   play(playing) {
     this.choice.playing = playing;
-    for (const id of ["play", "mode-play"]) $(id).textContent = playing ? "❚❚" : "▶";
+    for (const id of ["play", "mode-play"]) tell(id, playing ? "❚❚" : "▶");
+    this.announce();
+  }
+
+  // Readers of screens say the caption when it changes, but not a clock that runs.
+  announce() {
+    $("caption").setAttribute("aria-live", this.choice.playing && ["motion", "hammer"].includes(this.choice.tab) ? "off" : "polite");
   }
 
   // What moves ----------------------------------------------------------------------------------------------------------
@@ -204,7 +216,7 @@ class Page {
 
   // Pixels drawn for one of the screen while something moves: fewer where the renderer does not follow.
   pace(passed) {
-    this.late = clamp(this.late + (passed > 40 ? 1 : passed < 25 ? -1 : 0), 0, 8);
+    this.late = clamp(this.late + (passed > 25 ? 1 : -1), 0, 8);
     if (this.late === 8 && this.moving > 0.5) [this.moving, this.late] = [this.moving - 0.25, 0];
     this.detail = this.moving;
   }
@@ -232,11 +244,12 @@ class Page {
     this.matrix = camera;
     const { normal } = this.ground, right = unit(cross(this.camera.up, this.camera.direction));
     const sun = unit(add(add(scale(1.1, this.camera.up), scale(0.55, this.camera.direction)), scale(-0.5, right)));
-    this.renderer.draw({ camera, eye, up: normal, sun: dot(sun, normal) > 0.25 ? sun : unit(add(sun, scale(0.8, normal))), floor: this.ground.height, ground: this.ground.uniforms,
+    const quick = this.renderer.software && this.detail < this.finest;
+    this.renderer.draw({ quick, camera, eye, up: normal, sun: dot(sun, normal) > 0.25 ? sun : unit(add(sun, scale(0.8, normal))), floor: this.ground.height, ground: this.ground.uniforms,
       showFloor: $("floor").checked, showEdges: $("edges").checked, ghost: $("ghost").checked && this.show?.ghost?.() ? this.show.ghost() : null, sections: this.current,
       mapped: Boolean(this.colours), dark: document.documentElement.classList.contains("dark"), lines: [...(this.show?.lines?.(this.current) ?? []), ...(this.live?.lines() ?? [])] });
     this.placeLabels(camera, width, height);
-    $("caption").textContent = this.show?.caption() ?? this.data.robot;
+    tell("caption", this.show?.caption() ?? this.data.robot);
   }
 
   recolourNow() {

@@ -46,6 +46,37 @@ void main() {
   vec3 lit = base * (0.22 + 0.3 * sky + 0.46 * key + 0.2 * lamp) + vec3(shine + rim);
   shown = vec4(lit * colour.a, colour.a);
 }`;
+// The same light, found for every point beforehand: x times the colour, and y of white.
+const QUICK_VERTEX = `#version 300 es
+precision highp float;
+layout(location = 0) in vec3 at;
+layout(location = 2) in vec2 light;
+layout(location = 3) in vec4 tint;
+layout(location = 4) in float value;
+uniform mat4 camera;
+out vec4 colour;
+out vec3 lit;
+void main() {
+  colour = tint;
+  lit = vec3(light, value);
+  gl_Position = camera * vec4(at, 1.0);
+}`;
+const QUICK_FRAGMENT = `#version 300 es
+precision mediump float;
+in vec4 colour;
+in vec3 lit;
+uniform float mapped;
+uniform vec3 palette[6];
+out vec4 shown;
+void main() {
+  vec3 base = colour.rgb;
+  if (mapped > 0.5 && lit.z >= 0.0) {
+    float t = clamp(lit.z, 0.0, 1.0) * 5.0;
+    int k = min(int(t), 4);
+    base = mix(palette[k], palette[k + 1], t - float(k));
+  }
+  shown = vec4((base * lit.x + lit.y) * colour.a, colour.a);
+}`;
 const EDGE_FRAGMENT = `#version 300 es
 precision highp float;
 in vec3 place, facing;
@@ -54,6 +85,22 @@ in float level;
 uniform vec4 ink;
 out vec4 shown;
 void main() { shown = vec4(ink.rgb * ink.a, ink.a); }`;
+// What is behind everything: light around the middle, darker towards the corners.
+const SKY_VERTEX = `#version 300 es
+precision highp float;
+out vec2 away;
+void main() {
+  vec2 corner = vec2(gl_VertexID == 1 ? 3.0 : -1.0, gl_VertexID == 2 ? 3.0 : -1.0);
+  away = vec2(corner.x, (corner.y - 0.3) / 1.3) * 0.7071;
+  gl_Position = vec4(corner, 0.0, 1.0);
+}`;
+const SKY_FRAGMENT = `#version 300 es
+precision mediump float;
+in vec2 away;
+uniform vec3 bright, dim;
+out vec4 shown;
+void main() { shown = vec4(mix(bright, dim, min(length(away), 1.0)), 1.0); }`;
+const SKIES = [{ bright: [0.969, 0.976, 0.988], dim: [0.851, 0.882, 0.918] }, { bright: [0.161, 0.196, 0.239], dim: [0.055, 0.071, 0.09] }];
 const FLOOR_VERTEX = `#version 300 es
 precision highp float;
 layout(location = 0) in vec3 corner;
@@ -138,14 +185,42 @@ function turnedBy(sections, section, vectors, w, out) {
   }
 }
 
+// Light of points as SURFACE_FRAGMENT has it: two numbers each.
+function lightOf(place, facing, { eye, sun, up }, out) {
+  for (let k = 0, m = 0; k < place.length; k += 3, m += 2) {
+    let x = eye[0] - place[k], y = eye[1] - place[k + 1], z = eye[2] - place[k + 2], nx = facing[k], ny = facing[k + 1], nz = facing[k + 2];
+    const far = 1 / Math.sqrt(x * x + y * y + z * z);
+    [x, y, z] = [x * far, y * far, z * far];
+    let long = 1 / (Math.sqrt(nx * nx + ny * ny + nz * nz) || 1), lamp = long * (nx * x + ny * y + nz * z);
+    if (lamp < 0) [long, lamp] = [-long, -lamp];
+    [nx, ny, nz] = [nx * long, ny * long, nz * long];
+    const [hx, hy, hz] = [sun[0] + x, sun[1] + y, sun[2] + z], toSun = nx * sun[0] + ny * sun[1] + nz * sun[2];
+    const half = Math.max(nx * hx + ny * hy + nz * hz, 0) / (Math.sqrt(hx * hx + hy * hy + hz * hz) || 1), rim = 1 - lamp;
+    out[m] = 0.37 + 0.15 * (nx * up[0] + ny * up[1] + nz * up[2]) + 0.46 * Math.max(toSun, 0) + 0.2 * lamp;
+    out[m + 1] = (half > 0.8 ? 0.32 * half ** 42 : 0) + 0.16 * rim * rim * rim;
+  }
+}
+
+// Whether a triangle is of a wall inside of a hollow beam: all its normals point to the axis.
+function inside(part, first) {
+  if (part.kind !== "beam") return false;
+  for (let k = first; k < first + 3; k++) {
+    const v = 3 * part.triangles[k];
+    if (Math.abs(part.normal[v]) > 20 || part.normal[v + 1] * part.offset[v + 1] + part.normal[v + 2] * part.offset[v + 2] >= 0) return false;
+  }
+  return true;
+}
+
 class Renderer {
   constructor(canvas, robot, tints, grid) {
     this.software = bySoftware();
-    const gl = canvas.getContext("webgl2", { antialias: !this.software, stencil: true, premultipliedAlpha: true, preserveDrawingBuffer: true });
+    const gl = canvas.getContext("webgl2", { alpha: false, antialias: !this.software, stencil: true });
     if (!gl) throw new Error("this browser has no WebGL 2");
     Object.assign(this, { gl, canvas, robot });
     this.surface = compiled(gl, SURFACE_VERTEX, SURFACE_FRAGMENT);
+    this.quick = compiled(gl, QUICK_VERTEX, QUICK_FRAGMENT);
     this.edge = compiled(gl, SURFACE_VERTEX, EDGE_FRAGMENT);
+    this.sky = compiled(gl, SKY_VERTEX, SKY_FRAGMENT);
     this.ground = compiled(gl, FLOOR_VERTEX, FLOOR_FRAGMENT);
     this.line = compiled(gl, LINE_VERTEX, LINE_FRAGMENT);
     this.buffers(tints, grid);
@@ -154,7 +229,7 @@ class Renderer {
   buffers(tints, grid) {
     const { gl, robot } = this;
     const n = robot.vertices, offset = new Float32Array(3 * n), normal = new Float32Array(3 * n), section = new Uint32Array(n);
-    const tint = new Uint8Array(4 * n), solid = [], open = [], edges = [];
+    const tint = new Uint8Array(4 * n), solid = [], within = [], open = [], edges = [];
     robot.parts.forEach((part, k) => {
       offset.set(part.offset, 3 * part.base);
       for (let v = 0; v < part.station.length; v++) {
@@ -162,8 +237,10 @@ class Renderer {
         section[part.base + v] = part.first + part.station[v];
         tint.set(tints[k], 4 * (part.base + v));
       }
-      const triangles = part.solid ? solid : open;
-      for (const i of part.triangles) triangles.push(part.base + i);
+      for (let i = 0; i < part.triangles.length; i += 3) {
+        const triangles = !part.solid ? open : inside(part, i) ? within : solid;
+        for (let c = 0; c < 3; c++) triangles.push(part.base + part.triangles[i + c]);
+      }
       for (const i of part.edges) edges.push(part.base + i);
     });
     this.vao = gl.createVertexArray();
@@ -176,12 +253,13 @@ class Renderer {
       gl.vertexAttribPointer(place, size, type, normalised, 0, 0);
       return buffer;
     };
-    Object.assign(this, { offset, normal, section, place: new Float32Array(3 * n), facing: new Float32Array(3 * n) });
+    Object.assign(this, { offset, normal, section, place: new Float32Array(3 * n), facing: new Float32Array(3 * n), light: new Float32Array(2 * n) });
     this.places = attribute(0, this.place, 3, gl.FLOAT);
     this.facings = attribute(1, this.facing, 3, gl.FLOAT);
+    this.lights = attribute(2, this.light, 2, gl.FLOAT);
     attribute(3, tint, 4, gl.UNSIGNED_BYTE, true);
     this.values = attribute(4, new Float32Array(n), 1, gl.FLOAT);
-    for (const [name, list] of Object.entries({ solid, open, edges })) {
+    for (const [name, list] of Object.entries({ solid, within, open, edges })) {
       const own = (this[name] = { buffer: gl.createBuffer(), count: list.length });
       gl.bindBuffer(gl.ELEMENT_ARRAY_BUFFER, own.buffer);
       gl.bufferData(gl.ELEMENT_ARRAY_BUFFER, new Uint32Array(list), gl.STATIC_DRAW);
@@ -208,17 +286,25 @@ class Renderer {
     gl.bufferData(gl.ARRAY_BUFFER, values, gl.DYNAMIC_DRAW);
   }
 
-  // Points, and if they are lit their normals, where sections have them. Done here and not by the vertex shader, which
-  // software renderers run once for every corner of every triangle and pass.
-  upload(sections, lit = true) {
-    const { gl } = this;
+  // Points where sections have them. Done here and not by the vertex shader, which software renderers run once for every
+  // corner of every triangle and pass.
+  upload(sections) {
     turnedBy(sections, this.section, this.offset, 1, this.place);
-    gl.bindBuffer(gl.ARRAY_BUFFER, this.places);
-    gl.bufferSubData(gl.ARRAY_BUFFER, 0, this.place);
-    if (!lit) return;
+    this.send(this.places, this.place);
+  }
+
+  // Their normals, or, where it must be quick, the light that falls on them.
+  uploadLit(sections, view) {
+    this.upload(sections);
     turnedBy(sections, this.section, this.normal, 0, this.facing);
-    gl.bindBuffer(gl.ARRAY_BUFFER, this.facings);
-    gl.bufferSubData(gl.ARRAY_BUFFER, 0, this.facing);
+    if (!view.quick) return this.send(this.facings, this.facing);
+    lightOf(this.place, this.facing, { eye: view.eye, sun: view.sun, up: view.up }, this.light);
+    this.send(this.lights, this.light);
+  }
+
+  send(buffer, data) {
+    this.gl.bindBuffer(this.gl.ARRAY_BUFFER, buffer);
+    this.gl.bufferSubData(this.gl.ARRAY_BUFFER, 0, data);
   }
 
   use({ program, where }, values) {
@@ -234,11 +320,12 @@ class Renderer {
     }
   }
 
-  // Of solid parts, triangles that are seen from within lie behind others.
-  surfaces() {
+  // Of solid parts, triangles that are seen from within lie behind others; walls inside of tubes can wait where it must be quick.
+  surfaces(quick) {
     const { gl } = this;
     gl.enable(gl.CULL_FACE);
     this.elements(this.solid, gl.TRIANGLES);
+    if (!quick) this.elements(this.within, gl.TRIANGLES);
     gl.disable(gl.CULL_FACE);
     this.elements(this.open, gl.TRIANGLES);
   }
@@ -253,8 +340,12 @@ class Renderer {
     const { gl, canvas } = this;
     const dark = view.dark;
     gl.viewport(0, 0, canvas.width, canvas.height);
-    gl.clearColor(0, 0, 0, 0);
-    gl.clear(gl.COLOR_BUFFER_BIT | gl.DEPTH_BUFFER_BIT | gl.STENCIL_BUFFER_BIT);
+    gl.clear(gl.DEPTH_BUFFER_BIT | gl.STENCIL_BUFFER_BIT);
+    gl.disable(gl.DEPTH_TEST);
+    gl.disable(gl.BLEND);
+    this.use(this.sky, SKIES[dark ? 1 : 0]);
+    gl.bindVertexArray(null);
+    gl.drawArrays(gl.TRIANGLES, 0, 3);
     gl.enable(gl.DEPTH_TEST);
     gl.enable(gl.BLEND);
     gl.blendFunc(gl.ONE, gl.ONE_MINUS_SRC_ALPHA);
@@ -263,16 +354,16 @@ class Renderer {
     if (view.showFloor) this.drawFloor(view, common, dark);
     gl.bindVertexArray(this.vao);
     if (view.ghost) {
-      this.upload(view.ghost, false);
+      this.upload(view.ghost);
       this.use(this.edge, { ...common, ink: dark ? [0.75, 0.82, 0.9, 0.34] : [0.2, 0.26, 0.33, 0.3] });
       this.elements(this.edges, gl.LINES);
     }
-    this.upload(view.sections);
+    this.uploadLit(view.sections, view);
     if (view.showFloor) this.drawShadow(common, dark);
     gl.enable(gl.POLYGON_OFFSET_FILL);
     gl.polygonOffset(1, 2);
-    this.use(this.surface, common);
-    this.surfaces();
+    this.use(view.quick ? this.quick : this.surface, common);
+    this.surfaces(view.quick);
     gl.disable(gl.POLYGON_OFFSET_FILL);
     if (view.showEdges) {
       this.use(this.edge, { ...common, ink: dark ? [0.02, 0.03, 0.05, 0.75] : [0.06, 0.09, 0.13, 0.55] });
@@ -299,7 +390,7 @@ class Renderer {
     gl.stencilOp(gl.KEEP, gl.KEEP, gl.INCR);
     gl.depthMask(false);
     this.use(this.edge, { ...common, flattened: 1, ink: [0, 0.02, 0.05, dark ? 0.34 : 0.13] });
-    this.surfaces();
+    this.surfaces(true);
     gl.depthMask(true);
     gl.disable(gl.STENCIL_TEST);
   }

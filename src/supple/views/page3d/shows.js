@@ -87,7 +87,8 @@ class ModeShow {
   advance(step) {
     if (!step) return false;
     this.phase = (this.phase + 2 * Math.PI * 0.7 * step) % (2 * Math.PI);
-    $("phase").value = (this.phase * 180) / Math.PI;
+    const shown = (this.phase * 180) / Math.PI;
+    if (Math.abs($("phase").value - shown) > 10) $("phase").value = shown; // the panel is painted again
     return true;
   }
 
@@ -230,15 +231,15 @@ class MotionShow {
   tell(where) {
     const { time } = this.page.choice;
     $("time").value = time;
-    $("clock").textContent = `${time.toFixed(3)} / ${seen(this.end, 4)} s`;
+    tell("clock", `${time.toFixed(3)} / ${seen(this.end, 4)} s`);
     const k = this.factor, most = this.largest();
-    $("motion-amplified").textContent = `Deformations drawn ${k < 1.005 ? "true to scale" : `${seen(k, 3)} times as large`}; now ${metres(most)} at most.`;
+    tell("motion-amplified", `Deformations drawn ${k < 1.005 ? "true to scale" : `${seen(k, 3)} times as large`}; now ${metres(most)} at most.`);
     if (this.page.choice.tab !== "motion") return;
     const chosen = this.series[+$("signal").value];
     if (!chosen) return;
     this.timeAt = drawPlot($("plot"), this.time, chosen.lines, time);
     const [a, b, t] = where;
-    $("plot-now").textContent = chosen.labels.map((l, i) => `${l} ${seen((1 - t) * chosen.lines[i][a] + t * chosen.lines[i][b], 4)}`).join("   ");
+    tell("plot-now", chosen.labels.map((l, i) => `${l} ${seen((1 - t) * chosen.lines[i][a] + t * chosen.lines[i][b], 4)}`).join("   "));
   }
 
   // The largest distance of a section from where it would be if nothing bent.
