@@ -1,5 +1,5 @@
-"""All code blocks of the documentation as printed, those marked by hand too, with their processor times. Blocks that name
-files of the reader's own are left out, and said to be. --list tells which are run by hand, and why.
+"""All code blocks of the documentation as printed, those marked by hand too, with their processor times.
+--list tells which are run by hand, and why.
 
 python bench/docs.py [--list] [PAGE ...]
 """
@@ -21,9 +21,6 @@ def spent() -> float:
     return own.ru_utime + own.ru_stime + children.ru_utime + children.ru_stime
 
 
-YOURS = "reads files of yours"
-
-
 def main() -> int:
     failed, asked = 0, [w for w in sys.argv[1:] if w != "--list"]
     for page in (p for p in pages() if not asked or p.stem in asked):
@@ -43,15 +40,13 @@ def prepared(page: Path, folder: Path) -> list[Block]:
 
 def well(block: Block, folder: Path, names: dict[str, object]) -> bool:
     """Runs a block and says how long it took; False if it fails."""
-    if block.language not in ("sh", "python", "yaml") or block.by_hand == YOURS:
-        return True
     begun, fine = spent(), True
     try:
         run(block, folder, names)
     except (Exception, SystemExit) as problem:
         fine = False
         print(f"{block.name}: {type(problem).__name__}: {str(problem)[:400]}")
-    if block.language != "yaml":
+    if block.language in ("sh", "python") or "$ supple" in block.text:
         print(f"{block.name}: {spent() - begun:.1f} s{', by hand' if block.by_hand else ''}", flush=True)
     return fine
 

@@ -19,6 +19,7 @@ from supple.views.look import COLOURS, check_mode
 from supple.views.show_page import quaternions
 
 _FLOAT, _INT = 5126, 5125  # types of glTF
+_POINTS, _CORNERS = 34962, 34963  # what buffers hold: values of points, numbers of points
 _BEAT = 49  # samples of a swing
 
 
@@ -30,11 +31,12 @@ class _File:
         self.views: list[dict[str, Any]] = []
         self.accessors: list[dict[str, Any]] = []
 
-    def array(self, values: Array, kind: str, *, indices: bool = False) -> int:
-        """The number of an accessor to an array of SCALAR, VEC3 or VEC4."""
+    def array(self, values: Array, kind: str, *, drawn: bool = False, indices: bool = False) -> int:
+        """The number of an accessor to an array of SCALAR, VEC3 or VEC4; drawn: values of points, indices: their numbers."""
         made = np.ascontiguousarray(values, dtype="<u4" if indices else "<f4")
         flat = made.reshape(-1, {"SCALAR": 1, "VEC3": 3, "VEC4": 4}[kind])
-        self.views.append({"buffer": 0, "byteOffset": len(self.data), "byteLength": made.nbytes})
+        view: dict[str, int] = {"buffer": 0, "byteOffset": len(self.data), "byteLength": made.nbytes}
+        self.views.append(view | ({"target": _CORNERS if indices else _POINTS} if drawn or indices else {}))
         self.data += made.tobytes()
         entry: dict[str, Any] = {
             "bufferView": len(self.views) - 1,
@@ -82,12 +84,12 @@ def _material(kind: str) -> dict[str, Any]:
 
 def _primitive(file: _File, mesh: Mesh, points: Array, normals: Array, targets: list[Array]) -> dict[str, Any]:
     made: dict[str, Any] = {
-        "attributes": {"POSITION": file.array(points, "VEC3"), "NORMAL": file.array(normals, "VEC3")},
+        "attributes": {k: file.array(x, "VEC3", drawn=True) for k, x in (("POSITION", points), ("NORMAL", normals))},
         "indices": file.array(mesh.triangles, "SCALAR", indices=True),
         "material": list(COLOURS).index(mesh.kind),
     }
     if targets:
-        made["targets"] = [{"POSITION": file.array(t, "VEC3")} for t in targets]
+        made["targets"] = [{"POSITION": file.array(t, "VEC3", drawn=True)} for t in targets]
     return made
 
 
@@ -151,7 +153,8 @@ def _moving(scene: Scene, file: _File) -> dict[str, Any]:
     frames = sorted({m.frame for m in scene.meshes if m.frame >= 0})
     turns = _steady(quaternions(motion.placed.rotation))[..., [1, 2, 3, 0]]
     for frame in frames:
-        nodes.append({"name": scene.frames[frame], "children": []})
+        begins = {"translation": motion.placed.position[0, frame].tolist(), "rotation": turns[0, frame].tolist()}
+        nodes.append({"name": scene.frames[frame], "children": [], **begins})  # where nobody plays it, it is at its start
         moved(len(nodes) - 1, "translation", motion.placed.position[:, frame], "VEC3")
         moved(len(nodes) - 1, "rotation", turns[:, frame], "VEC4")
     above: list[int] = list(range(1, len(nodes)))
@@ -163,12 +166,12 @@ def _moving(scene: Scene, file: _File) -> dict[str, Any]:
             "name": mesh.name,
             "primitives": [_primitive(file, mesh, points, _unit(mesh.normal), targets)],
         }
-        meshes.append(own | ({"weights": [0.0] * len(targets)} if targets else {}))
+        bent = motion.placed.elastic[:, scene.first[mesh.frame] :][:, : len(targets)]
+        meshes.append(own | ({"weights": bent[0].tolist()} if targets else {}))
         nodes.append({"name": mesh.name, "mesh": len(meshes) - 1})
         node = len(nodes) - 1
         if targets:
-            first = scene.first[mesh.frame]
-            moved(node, "weights", motion.placed.elastic[:, first : first + len(targets)], "SCALAR")
+            moved(node, "weights", bent, "SCALAR")
         if mesh.frame >= 0:
             nodes[1 + frames.index(mesh.frame)]["children"].append(node)
         else:

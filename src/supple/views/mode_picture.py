@@ -173,7 +173,7 @@ def _frame(axes: Any, drawing: Drawing, mode: int, amplitude: float) -> None:
     axes.set_xlim(middle[0] - span[0] / 2, middle[0] + span[0] / 2)
     axes.set_ylim(middle[1] - span[1] / 2, middle[1] + span[1] / 2)
     axes.set_zlim(middle[2] - span[2] / 2, middle[2] + span[2] / 2)
-    axes.set_box_aspect(span)
+    axes.set_box_aspect(span, zoom=1.05)
 
 
 def _film(figure: Any, axes: Any, drawing: Drawing, mode: int, amplitude: float, file: Path, frames: int) -> None:

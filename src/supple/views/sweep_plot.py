@@ -99,6 +99,9 @@ def _tornado(axes: Any, study: Study, name: str) -> None:
     axes.axvline(0.0, color="black", linewidth=0.8)
     axes.set_xlabel(f"change of {name} in % for 1 % of a parameter", fontsize=8)
     axes.margins(x=0.15)
+    room = max(0.0, 5.0 - len(own)) / 2  # a few bars are no wider than many
+    axes.set_ylim(-0.6 - room, len(own) - 0.4 + room)
+    axes.set_axisbelow(True)
     _tidy(axes)
 
 

@@ -41,10 +41,19 @@ def time_figure(simulation: Simulation) -> Figure:
         axes[-2].axvspan(simulation.time[rest.after][0], simulation.time[-1], color="#000", alpha=0.05, linewidth=0)
     axes[-1].set_xlabel("time (s)", fontsize=9)
     figure.align_ylabels(axes)
-    runs = len(simulation.axes.get("run", ()))
-    state = (f", run 1 of {runs}, the others pale" if runs else "") + _ended(simulation)
+    state = _runs(simulation) + _ended(simulation)
     figure.suptitle(_plain(f"{simulation.robot}: {simulation.motion}{state}"), fontsize=11)
     return figure
+
+
+def _runs(simulation: Simulation) -> str:
+    """What differs between several runs, and which of them is drawn bold."""
+    runs = len(simulation.axes.get("run", ()))
+    if not runs:
+        return ""
+    first = ", ".join(f"{name} {x[0]:.4g}" for name, x in simulation.varied.items())
+    others = ", ".join(f"{name} {min(x):.4g} to {max(x):.4g}" for name, x in simulation.varied.items())
+    return f", {first} of {runs} runs, pale: {others}" if first else f", run 1 of {runs}, the others pale"
 
 
 def _beside(s: Simulation) -> list[Panel]:
