@@ -36,11 +36,11 @@ SUPPLE_LOCAL double weight_of(real x, const int *live)
     return fabs(x);
 #else
     double smallest = HUGE_VAL, sum = 0.0;
-    for (int l = 0; l < SUPPLE_LANES; l++)
-        if (live[l]) {
-            smallest = smaller(smallest, fabs(x[l]));
-            sum += fabs(x[l]);
-        }
+    for (int l = 0; l < SUPPLE_LANES; l++) { /* without branches */
+        const double size = fabs(x[l]);
+        smallest = live[l] ? smaller(smallest, size) : smallest;
+        sum += live[l] ? size : 0.0;
+    }
     return smallest + 1e-3 * sum;
 #endif
 }

@@ -187,7 +187,7 @@ static double limb_error(Sim *z, const Collocation *c, double h, const double *m
 
 /* The error of a step that ends at q. What is above the cutoff is sieved out, by its frequency and not by the step; noted if
  * it counts. Coordinates that depend on the free ones count as these do: near a singular pose they move much farther */
-static double collocation_error(Sim *z, const Collocation *c, double h, const real *q, const real *misfit)
+static double collocation_error(Sim *z, const Collocation *c, double h, const real *q, const Loops *loops, const real *misfit)
 {
     real slow[2][AT_LEAST_ONE(N_FREE)], fast[2][AT_LEAST_ONE(N_FREE)], dependent[2][AT_LEAST_ONE(N_DEP)];
 #if LIMBS > 0 && SUPPLE_LANES == 1
@@ -201,8 +201,7 @@ static double collocation_error(Sim *z, const Collocation *c, double h, const re
     const int counts = z->settings.cutoff > 0.0 && effect_of(z, h, fast) > z->settings.tolerance;
     z->step_cut_off = counts ? measure(z, fast[0]) / c->misfit : 0.0;
     double largest = effect_of(z, h, slow);
-    if (!carry(z, q, slow, dependent))
-        return HUGE_VAL;
+    carry(z, q, loops, slow, dependent);
     for (int i = 0; i < N_DEP; i++)
         largest = larger(largest, weighed(z, h, z->chosen.dependent_unit[i], dependent[0][i], dependent[1][i]));
     return largest;
@@ -343,10 +342,17 @@ SUPPLE_LOCAL real stage_power(Sim *z, const Drive *d, double t, const Posture *p
     return power_of(z, d, t, p);
 }
 
+typedef struct {
+    Posture at[STAGES];
+    Loops end;
+} Stages;
+
+SUPPLE_ROOM(Stages, stages_room)
+
 static int collocation_step(Sim *z, const Drive *d, double h, Posture *end, double *error)
 {
-    static SUPPLE_THREAD Posture at[STAGES];
-    static SUPPLE_THREAD Loops loops;
+    Posture *at = stages_room()->at;
+    Loops *loops = &stages_room()->end;
     const Collocation *c = table_of(z);
     real F[STAGES][AT_LEAST_ONE(N_FREE)], extra[STAGES][AT_LEAST_ONE(N_FREE)];
     real s[AT_LEAST_ONE(N_FREE)], u[AT_LEAST_ONE(N_FREE)], misfit[AT_LEAST_ONE(N_FREE)], a[AT_LEAST_ONE(N_V)];
@@ -368,11 +374,11 @@ static int collocation_step(Sim *z, const Drive *d, double h, Posture *end, doub
     stage_at(z, h, 1.0, c->b, by_x, F, extra, s, u);
     if (c->c[STAGES - 1] == 1.0) { /* the last stage */
         *end = at[STAGES - 1];
-        outcome = place(z, d, fill(z->t + h), z->now.q, s, u, end, a, &loops);
+        outcome = place(z, d, fill(z->t + h), z->now.q, s, u, end, a, loops);
         memcpy(end->free_a, F[STAGES - 1], sizeof end->free_a);
     } else {
         foresee(z, h, end);
-        outcome = evaluate(z, d, fill(z->t + h), z->now.q, s, u, end);
+        outcome = evaluate_by(z, d, fill(z->t + h), z->now.q, s, u, end, loops);
     }
     for (int i = 0; i < N_FREE; i++) {
         misfit[i] = c->misfit * (z->now.free_a[i] - c->start[0] * F[0][i] - c->start[1] * F[1][i] - c->start[2] * F[2][i]);
@@ -381,7 +387,7 @@ static int collocation_step(Sim *z, const Drive *d, double h, Posture *end, doub
     }
     z->start_is_passed = measure(z, misfit) > PASSED * c->misfit;
     if (outcome == FINE)
-        *error = collocation_error(z, c, h, end->q, misfit);
+        *error = collocation_error(z, c, h, end->q, loops, misfit);
     z->step_work = fill(0);
     for (int q = 0; q < STAGES; q++)
         z->step_work += h * c->b[q] * stage_power(z, d, z->t + c->c[q] * h, &at[q], q);

@@ -29,6 +29,26 @@ typedef struct {
 
 typedef int States(const Moment *at, const Drive *d, long long count, const Beside *state, double *conditioning);
 
+/* Closed postures of samples, as `supple_observe` says: of as many as there are lanes */
+typedef int Samples(const Moment *at, const Drive *d, const double *in, double *out);
+
+/* q, v and a of a sample (one in each lane): loops closed, and accelerations of the coordinates that follow */
+static int closed_sample(Sim *z, const Drive *d, real t, const real *from, const real *u, Posture *p, real *a, Loops *loops)
+{
+    real s[AT_LEAST_ONE(N_FREE)];
+    for (int i = 0; i < N_FREE; i++)
+        s[i] = fill(0);
+    memcpy(p->q, from, N_Q * sizeof(real));
+    int outcome = place(z, d, t, from, s, u, p, a, loops);
+    if (outcome == FINE)
+        outcome = mend(z, p);
+    for (int i = 0; i < N_FREE; i++)
+        a[z->chosen.free_v[i]] = p->free_a[i];
+    if (outcome == FINE)
+        follow_on(z, p, a, loops);
+    return outcome;
+}
+
 #if LIMBS > 0
 /* What is out of balance in a posture on every coordinate, for accelerations of the free ones and forces in the loops, but for
  * further damping */
@@ -86,6 +106,7 @@ static int beside(Sim *z, const Drive *d, const int *first, Posture *p)
 #if STAGES == 0
 SUPPLE_EXPORT Columns supple_columns;
 SUPPLE_EXPORT States supple_states;
+SUPPLE_EXPORT Samples supple_samples;
 
 SUPPLE_LOCAL void spread_out(real *to, const double *from, int n)
 {
@@ -122,37 +143,43 @@ SUPPLE_LOCAL void settle(Sim *z, const Moment *at)
         z->live[l] = 1;
 }
 
+typedef struct {
+    Sim z;
+    Posture p;
+} Lane;
+
+SUPPLE_ROOM(Lane, lane_room)
+
 /* Accelerations (SUPPLE_LANES x N_FREE) of the columns from `first` on; -1 and any beyond the last: the moment itself */
 int supple_columns(const Moment *at, const Drive *d, long long first, double *found)
 {
-    static SUPPLE_THREAD Sim z;
-    static SUPPLE_THREAD Posture p;
+    Lane *lane = lane_room();
     int column[SUPPLE_LANES];
-    settle(&z, at);
+    settle(&lane->z, at);
     for (int l = 0; l < SUPPLE_LANES; l++)
         column[l] = first + l < 2 * N_FREE + NUDGES ? (int)first + l : -1;
-    const int outcome = beside(&z, d, column, &p);
+    const int outcome = beside(&lane->z, d, column, &lane->p);
     for (int l = 0; l < SUPPLE_LANES; l++)
-        out_of_lane(found + l * N_FREE, p.free_a, N_FREE, l);
+        out_of_lane(found + l * N_FREE, lane->p.free_a, N_FREE, l);
     return outcome;
 }
 
 /* Postures and accelerations of up to SUPPLE_LANES states */
 int supple_states(const Moment *at, const Drive *d, long long count, const Beside *state, double *conditioning)
 {
-    static SUPPLE_THREAD Sim z;
-    static SUPPLE_THREAD Posture p;
+    Sim *z = &lane_room()->z;
+    Posture *p = &lane_room()->p;
     real s[AT_LEAST_ONE(N_FREE)], u[AT_LEAST_ONE(N_FREE)], t;
 #if LIMBS > 0
     static SUPPLE_THREAD real a[N_FREE], forces[AT_LEAST_ONE(N_LOOPED)], balance[N_V];
 #endif
-    settle(&z, at);
+    settle(z, at);
     for (int l = 0; l < SUPPLE_LANES; l++) {
         const Beside *x = state + (l < count ? l : count - 1);
         SUPPLE_LANE(t, l) = x->t;
         into_lane(s, x->s, N_FREE, l);
         into_lane(u, x->u, N_FREE, l);
-        into_lane(p.q, x->q, N_Q, l);
+        into_lane(p->q, x->q, N_Q, l);
 #if LIMBS > 0
         if (x->balance) {
             into_lane(a, x->free_a, N_FREE, l);
@@ -161,27 +188,50 @@ int supple_states(const Moment *at, const Drive *d, long long count, const Besid
 #endif
     }
 #if LIMBS > 0
-    const int outcome = state->balance ? weigh(&z, d, t, s, u, a, forces, &p, balance) : evaluate(&z, d, t, z.now.q, s, u, &p);
+    const int outcome = state->balance ? weigh(z, d, t, s, u, a, forces, p, balance) : evaluate(z, d, t, z->now.q, s, u, p);
     for (int l = 0; l < count && outcome == FINE && state->balance; l++)
         out_of_lane(state[l].balance, balance, N_V, l);
 #else
-    const int outcome = evaluate(&z, d, t, z.now.q, s, u, &p);
+    const int outcome = evaluate(z, d, t, z->now.q, s, u, p);
 #endif
-    *conditioning = z.conditioning;
+    *conditioning = z->conditioning;
     for (int l = 0; l < count && outcome == FINE; l++) {
-        out_of_lane(state[l].q, p.q, N_Q, l);
-        out_of_lane(state[l].v, p.v, N_V, l);
+        out_of_lane(state[l].q, p->q, N_Q, l);
+        out_of_lane(state[l].v, p->v, N_V, l);
         if (!state->balance)
-            out_of_lane(state[l].free_a, p.free_a, N_FREE, l);
-        out_of_lane(state[l].free_rate, p.free_rate, N_FREE, l);
-        out_of_lane(state[l].given_effort, p.given_effort, N_GIVEN, l);
-        out_of_lane(state[l].effort, p.effort, N_TAU, l);
+            out_of_lane(state[l].free_a, p->free_a, N_FREE, l);
+        out_of_lane(state[l].free_rate, p->free_rate, N_FREE, l);
+        out_of_lane(state[l].given_effort, p->given_effort, N_GIVEN, l);
+        out_of_lane(state[l].effort, p->effort, N_TAU, l);
+    }
+    return outcome;
+}
+
+int supple_samples(const Moment *at, const Drive *d, const double *in, double *out)
+{
+    Sim *z = &lane_room()->z;
+    Posture *p = &lane_room()->p;
+    real t, from[AT_LEAST_ONE(N_Q)], u[AT_LEAST_ONE(N_FREE)], a[AT_LEAST_ONE(N_V)];
+    settle(z, at);
+    for (int l = 0; l < SUPPLE_LANES; l++, in += ROW) {
+        SUPPLE_LANE(t, l) = in[SAMPLE_T];
+        into_lane(from, in + SAMPLE_Q, N_Q, l);
+        into_lane(p->free_a, in + SAMPLE_FREE_A, N_FREE, l);
+        for (int i = 0; i < N_FREE; i++)
+            SUPPLE_LANE(u[i], l) = in[SAMPLE_V + z->chosen.free_v[i]];
+    }
+    const int outcome = closed_sample(z, d, t, from, u, p, a, loops_room());
+    for (int l = 0; l < SUPPLE_LANES && outcome == FINE; l++, out += N_Q + 2 * N_V) {
+        out_of_lane(out, p->q, N_Q, l);
+        out_of_lane(out + N_Q, p->v, N_V, l);
+        out_of_lane(out + N_Q + N_V, a, N_V, l);
     }
     return outcome;
 }
 #else
 static Columns *at_once; /* its functions, if there is one */
 static States *all_at_once;
+static Samples *samples_at_once;
 
 SUPPLE_LOCAL int some_lanes(void) { return SUPPLE_LANES == 1 && at_once != NULL; }
 

@@ -1,10 +1,11 @@
 /* What is called from outside besides supple_run. */
 
-/* Derivatives and stages by a library with more lanes from now on */
-SUPPLE_EXPORT void supple_widen(Columns *columns, States *states)
+/* Derivatives, stages and samples by a library with more lanes from now on */
+SUPPLE_EXPORT void supple_widen(Columns *columns, States *states, Samples *samples)
 {
     at_once = columns;
     all_at_once = states;
+    samples_at_once = samples;
 }
 
 SUPPLE_EXPORT long long supple_size(void) { return (long long)sizeof(Sim); }
@@ -31,47 +32,50 @@ SUPPLE_EXPORT int supple_again(Sim *z, const Drive *d)
     return restart(z, d);
 }
 
+/* One sample of every lane: q, v, a, not numbers where loops do not close */
+static int observe_one(Sim *z, const Drive *d, const double *in, double *out)
+{
+    real from[AT_LEAST_ONE(N_Q)], u[AT_LEAST_ONE(N_FREE)], a[AT_LEAST_ONE(N_V)];
+    Posture *p = sample_room();
+    for (int l = 0; l < SUPPLE_LANES; l++) {
+        const double *x = in + l * ROW;
+        for (int i = 0; i < N_Q; i++)
+            SUPPLE_LANE(from[i], l) = x[SAMPLE_Q + i];
+        for (int i = 0; i < N_FREE; i++) {
+            SUPPLE_LANE(u[i], l) = x[SAMPLE_V + z->chosen.free_v[i]];
+            SUPPLE_LANE(p->free_a[i], l) = x[SAMPLE_FREE_A + i];
+        }
+    }
+    const int outcome = closed_sample(z, d, fill(in[SAMPLE_T]), from, u, p, a, loops_room());
+    for (int l = 0; l < SUPPLE_LANES; l++) {
+        const int known = outcome == FINE && z->live[l];
+        for (int i = 0; i < N_Q; i++)
+            *out++ = known ? SUPPLE_LANE(p->q[i], l) : NAN;
+        for (int i = 0; i < N_V; i++)
+            *out++ = known ? SUPPLE_LANE(p->v[i], l) : NAN;
+        for (int i = 0; i < N_V; i++)
+            *out++ = known ? SUPPLE_LANE(a[i], l) : NAN;
+    }
+    return outcome;
+}
+
 /* Closed postures of recorded samples (count x lanes rows of ROW numbers), with the accelerations of all coordinates:
- * q, v, a */
+ * q, v, a; those of one run several at once where they are of the same side */
 SUPPLE_EXPORT int supple_observe(Sim *z, const Drive *d, long long count, const double *in, const double *sides, double *out)
 {
-    static SUPPLE_THREAD Posture p;
-    static SUPPLE_THREAD Loops loops;
-    real s[AT_LEAST_ONE(N_FREE)], u[AT_LEAST_ONE(N_FREE)], from[AT_LEAST_ONE(N_Q)], a[AT_LEAST_ONE(N_V)];
+    const int wide = (N_Q + 2 * N_V) * SUPPLE_LANES;
     int worst = FINE;
-    for (long long n = 0; n < count; n++, in += ROW * SUPPLE_LANES) {
-        const double t = in[SAMPLE_T];
-        z->look = sides[n] * 1e-11 * (1.0 + fabs(t));
-        for (int l = 0; l < SUPPLE_LANES; l++) {
-            const double *x = in + l * ROW;
-            for (int i = 0; i < N_Q; i++)
-                SUPPLE_LANE(from[i], l) = x[SAMPLE_Q + i];
-            for (int i = 0; i < N_FREE; i++) {
-                SUPPLE_LANE(u[i], l) = x[SAMPLE_V + z->chosen.free_v[i]];
-                SUPPLE_LANE(p.free_a[i], l) = x[SAMPLE_FREE_A + i];
-            }
+    for (long long n = 0, done = 1; n < count; n += done, in += done * ROW * SUPPLE_LANES, out += done * wide, done = 1) {
+        z->look = sides[n] * 1e-11 * (1.0 + fabs(in[SAMPLE_T]));
+#if SUPPLE_LANES == 1
+        if (samples_at_once && n + SIDE_BY_SIDE <= count && sides[n + SIDE_BY_SIDE - 1] == sides[n]) {
+            const Moment at = moment(z);
+            done = samples_at_once(&at, d, in, out) == FINE ? SIDE_BY_SIDE : 1;
         }
-        for (int i = 0; i < N_FREE; i++)
-            s[i] = fill(0);
-        memcpy(p.q, from, sizeof from);
-        int outcome = place(z, d, fill(t), from, s, u, &p, a, &loops);
-        if (outcome == FINE)
-            outcome = mend(z, &p);
-        for (int i = 0; i < N_FREE; i++)
-            a[z->chosen.free_v[i]] = p.free_a[i];
-        if (outcome == FINE)
-            follow_on(z, &p, a, &loops);
+#endif
+        const int outcome = done > 1 ? FINE : observe_one(z, d, in, out);
         if (outcome != FINE)
             worst = outcome;
-        for (int l = 0; l < SUPPLE_LANES; l++) {
-            const int known = outcome == FINE && z->live[l];
-            for (int i = 0; i < N_Q; i++)
-                *out++ = known ? SUPPLE_LANE(p.q[i], l) : NAN;
-            for (int i = 0; i < N_V; i++)
-                *out++ = known ? SUPPLE_LANE(p.v[i], l) : NAN;
-            for (int i = 0; i < N_V; i++)
-                *out++ = known ? SUPPLE_LANE(a[i], l) : NAN;
-        }
     }
     return worst;
 }

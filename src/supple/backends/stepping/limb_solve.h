@@ -227,7 +227,7 @@ static int spread_out_free(const Sim *z, const double *r, double *all)
     const Choice by = choice_of(z);
     double rate[N_ROW], follow[N_DEP];
     model_rates(z->now.q, all, z->parameters, rate, jacobian_of(&ROBOT, &loops));
-    if (!(factorise_loops(&ROBOT, &by, z->live, &loops) > 0.0))
+    if (!(factorise_loops(&ROBOT, &by, z->live, 0, &loops) > 0.0))
         return 0;
     solve_loops(&ROBOT, &by, &loops, rate, follow);
     for (int i = 0; i < N_DEP; i++)

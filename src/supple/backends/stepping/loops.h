@@ -2,6 +2,7 @@
 #define CLOSED 1e-11 /* m or rad: loops are closed */
 #define NEAR 1e-6    /* one more step of Newton's method from here reaches rounding */
 #define STRIDE 0.6   /* m or rad: longest step of Newton's method */
+#define SAME_PIVOTS 0.01  /* m or rad: pivots of a posture as near as this serve */
 
 /* What closes the loops of one tree: the robot's, or that of the rigid robot a controller computes with.
  * Blocks: rows and columns of the square Jacobian in an order that leaves most of it empty, as that of legs on a platform.
@@ -32,8 +33,9 @@ SUPPLE_LOCAL int is_whole(const Tree *tree) { return !tree->blocks || tree->bloc
 SUPPLE_LOCAL real *jacobian_of(const Tree *tree, Loops *work) { return tree->blocks ? work->square : work->wide; }
 
 /* The square Jacobian becomes its LU factors; returns what `factorise` does. Rows that a block leaves over go to the range
- * of a later one, where its columns are empty; factors found before do not go with them */
-SUPPLE_LOCAL double factorise_loops(const Tree *tree, const Choice *by, const int *live, Loops *work)
+ * of a later one, where its columns are empty; factors found before do not go with them. `near`: that of a posture nearby
+ * was factorised last, whose pivots serve */
+SUPPLE_LOCAL double factorise_loops(const Tree *tree, const Choice *by, const int *live, int near, Loops *work)
 {
     const int n = tree->dependent;
     const Block *block = tree->blocks;
@@ -48,8 +50,8 @@ SUPPLE_LOCAL double factorise_loops(const Tree *tree, const Choice *by, const in
         real *restrict x = m + k * n;
         const int last = block[k].end, below = block[k].begin > k;
         const int first = below ? block[k].begin : k, next = below ? first : k + 1;
-        double top;
-        const int best = work->pivot[k] = weightiest(x, first, last, live, &top);
+        double top = near ? weight_of(x[work->pivot[k]], live) : 0.0;
+        const int best = work->pivot[k] = near ? work->pivot[k] : weightiest(x, first, last, live, &top);
         largest = larger(largest, top);
         smallest = smaller(smallest, top);
         if (!(top > SINGULAR * largest) || !(top <= DBL_MAX))
@@ -124,15 +126,17 @@ SUPPLE_LOCAL int close_loops(const Tree *tree, const Choice *by, const real *par
     real before[AT_LEAST_ONE(MOST_Q)];
     tree->loops(q, parameters, residual, jacobian_of(tree, work), alignment);
     double error = size_of_all(residual, tree->rows, live);
+    int near = 0;
     for (int iteration = 0; iteration < 25; iteration++) {
         if (!(error < HUGE_VAL))
             return OPEN_LOOPS;
         if (error < CLOSED && iteration > 0)
             break;
-        if (!(factorise_loops(tree, by, live, work) > 0.0))
+        if (!(factorise_loops(tree, by, live, near, work) > 0.0))
             return OPEN_LOOPS;
         solve_loops(tree, by, work, residual, step);
         const double longest = size_of_all(step, tree->dependent, live);
+        near = longest < SAME_PIVOTS;
         double share = longest > STRIDE ? STRIDE / longest : 1.0, trial = HUGE_VAL;
         if (error < NEAR && longest < 1e2 * NEAR) {
             move_dependent(tree, by, q, step, 1.0);
@@ -156,13 +160,13 @@ SUPPLE_LOCAL int close_loops(const Tree *tree, const Choice *by, const real *par
     return error < NEAR ? FINE : OPEN_LOOPS;
 }
 
-/* Rates of the dependent coordinates in v, where they are zero before; how well posed they are */
+/* Rates of the dependent coordinates in v, where they are zero before; how well posed they are. Loops were closed before */
 SUPPLE_LOCAL double follow(const Tree *tree, const Choice *by, const real *parameters, const int *live, const real *q,
                            real *v, Loops *work)
 {
     real all[AT_LEAST_ONE(MOST_ROWS)], velocity[AT_LEAST_ONE(MOST_DEP)];
     tree->rates(q, v, parameters, all, jacobian_of(tree, work));
-    const double conditioning = factorise_loops(tree, by, live, work);
+    const double conditioning = factorise_loops(tree, by, live, 1, work);
     if (conditioning > 0.0) {
         solve_loops(tree, by, work, all, velocity);
         for (int i = 0; i < tree->dependent; i++)

@@ -92,38 +92,42 @@ static int respond(Sim *z, const Drive *d, real t, Posture *p, const real *a, Lo
     return size_of_all(p->free_a, N_FREE, z->live) < HUGE_VAL ? FINE : NOT_A_NUMBER;
 }
 
-static int evaluate(Sim *z, const Drive *d, real t, const real *from, const real *s, const real *u, Posture *p)
+/* A posture and what it responds with; loops: their factors there */
+static int evaluate_by(Sim *z, const Drive *d, real t, const real *from, const real *s, const real *u, Posture *p, Loops *loops)
 {
-    static SUPPLE_THREAD Loops loops;
     real a[AT_LEAST_ONE(N_V)];
     z->evaluations++;
-    const int placed = place(z, d, t, from, s, u, p, a, &loops);
+    const int placed = place(z, d, t, from, s, u, p, a, loops);
     if (placed != FINE)
         return placed;
     control(z, d, t, p, p->effort);
-    return respond(z, d, t, p, a, &loops);
+    return respond(z, d, t, p, a, loops);
 }
 
-/* What two small changes x of the free coordinates make of the dependent ones in a posture; 0: it is singular */
-SUPPLE_LOCAL int carry(const Sim *z, const real *q, real (*x)[AT_LEAST_ONE(N_FREE)], real (*to)[AT_LEAST_ONE(N_DEP)])
+SUPPLE_ROOM(Loops, loops_room)
+
+static int evaluate(Sim *z, const Drive *d, real t, const real *from, const real *s, const real *u, Posture *p)
+{
+    return evaluate_by(z, d, t, from, s, u, p, loops_room());
+}
+
+/* What two small changes x of the free coordinates make of the dependent ones in a posture with these factors of its loops */
+SUPPLE_LOCAL void carry(const Sim *z, const real *q, const Loops *loops, real (*x)[AT_LEAST_ONE(N_FREE)],
+                        real (*to)[AT_LEAST_ONE(N_DEP)])
 {
 #if N_DEP > 0
-    static SUPPLE_THREAD Loops loops;
+    Loops *unused = loops_room(); /* the Jacobian comes with the rates */
     const Choice by = choice_of(z);
-    real all[2][N_ROW], v[N_V];
+    real all[N_ROW], v[N_V];
     memset(v, 0, sizeof v);
     for (int k = 0; k < 2; k++) {
         for (int i = 0; i < N_FREE; i++)
             v[z->chosen.free_v[i]] = x[k][i];
-        model_rates(q, v, z->parameters, all[k], jacobian_of(&ROBOT, &loops));
+        model_rates(q, v, z->parameters, all, jacobian_of(&ROBOT, unused));
+        solve_loops(&ROBOT, &by, loops, all, to[k]);
     }
-    if (!(factorise_loops(&ROBOT, &by, z->live, &loops) > 0.0))
-        return 0;
-    for (int k = 0; k < 2; k++)
-        solve_loops(&ROBOT, &by, &loops, all[k], to[k]);
 #endif
-    (void)z, (void)q, (void)x, (void)to;
-    return 1;
+    (void)z, (void)q, (void)loops, (void)x, (void)to;
 }
 
 /* Accelerations of all coordinates in a placed posture: a holds given and free ones, loops what place left there */
@@ -153,7 +157,7 @@ SUPPLE_LOCAL int accelerations(Sim *z, const Drive *d, double t, const Posture *
     const Choice by = choice_of(z);
     real all[N_ROW];
     model_rates(p->q, p->v, z->parameters, all, jacobian_of(&ROBOT, &loops));
-    if (!(factorise_loops(&ROBOT, &by, z->live, &loops) > 0.0))
+    if (!(factorise_loops(&ROBOT, &by, z->live, 0, &loops) > 0.0))
         return ILL_POSED;
 #endif
     for (int i = 0; i < N_FREE; i++)

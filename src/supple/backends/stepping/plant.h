@@ -14,6 +14,13 @@
 #else
 #define SUPPLE_EXPORT __attribute__((visibility("default")))
 #endif
+/* A thread's own room, asked for once a call: compilers look for what is thread-local again and again, in loops too */
+#define SUPPLE_ROOM(type, name) \
+    SUPPLE_APART type *name(void) \
+    { \
+        static SUPPLE_THREAD type room; \
+        return &room; \
+    }
 #define AT_LEAST_ONE(n) ((n) > 0 ? (n) : 1)
 
 #define N_UNKNOWN (STAGES ? AT_LEAST_ONE(N_FREE) : 1) /* of Newton's method, if there are integrators */

@@ -22,7 +22,7 @@ static int carried(const Sim *z, const Posture *p, const Parts *parts, real *lam
     static SUPPLE_THREAD Loops loops;
     real velocity[N_ROW], tau[N_LOOP];
     model_rates(p->q, p->v, z->parameters, velocity, loops.wide);
-    if (!(factorise_loops(&TIED, &TIED_CHOICE, z->live, &loops) > 0.0))
+    if (!(factorise_loops(&TIED, &TIED_CHOICE, z->live, 0, &loops) > 0.0))
         return 0;
     for (int i = 0; i < N_LOOP; i++)
         tau[i] = -parts->load[V_CHAIN[TIED_V[i]]];

@@ -4,7 +4,9 @@
 SUPPLE_LOCAL void note(const Sim *z, int l, const real *x, int n, double *to)
 {
     for (int i = 0; i < n; i++)
-        to[i] = z->live[l] ? SUPPLE_LANE(x[i], l) : NAN;
+        to[i] = SUPPLE_LANE(x[i], l);
+    for (int i = 0; i < n && !z->live[l]; i++)
+        to[i] = NAN;
 }
 
 static void record(const Sim *z, double t, const real *q, const real *v, const real *effort, const real *free_a, double *to)
@@ -180,11 +182,13 @@ static void rotation_at(const Sim *z, int k, double h, double x, const Posture *
         v[index[i]] = w[i];
 }
 
+SUPPLE_ROOM(Posture, sample_room)
+
 /* A sample at a share x of the step */
 static void interpolate(Sim *z, const Drive *d, double h, double x, const Posture *end, double *to)
 {
-    static SUPPLE_THREAD Posture here;
-    real *q = here.q, *v = here.v, effort[AT_LEAST_ONE(N_TAU)], f[AT_LEAST_ONE(N_FREE)];
+    Posture *here = sample_room();
+    real *q = here->q, *v = here->v, effort[AT_LEAST_ONE(N_TAU)], f[AT_LEAST_ONE(N_FREE)];
     dependent_between(z, h, x, end, q, v);
     if (collocates(z)) {
         real place[AT_LEAST_ONE(N_FREE)], rate[AT_LEAST_ONE(N_FREE)];
@@ -209,6 +213,6 @@ static void interpolate(Sim *z, const Drive *d, double h, double x, const Postur
         q[GIVEN_Q[i]] = fill(g[i]);
         v[GIVEN_V[i]] = fill(gd[i]);
     }
-    control(z, d, fill(t), &here, effort);
+    control(z, d, fill(t), here, effort);
     record(z, t, q, v, effort, f, to);
 }

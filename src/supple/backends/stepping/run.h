@@ -236,11 +236,13 @@ static void take_step(Sim *z, const Drive *d, double h, double after, const Post
     note_scale(z, d, z->t, &z->now);
 }
 
+SUPPLE_ROOM(Posture, end_room)
+
 /* Runs until a time, or until `most` steps or the rows of `out` are used up; says which */
 SUPPLE_EXPORT int supple_run(Sim *z, const Drive *d, double until, long long most, double *out, long long rows,
                              long long *written)
 {
-    static SUPPLE_THREAD Posture end;
+    Posture *end = end_room();
     *written = 0;
     while (z->t < until - 1e-10 * (1.0 + fabs(until))) {
         double h = 0.0;
@@ -248,16 +250,16 @@ SUPPLE_EXPORT int supple_run(Sim *z, const Drive *d, double until, long long mos
             return FULL;
         if (most-- <= 0)
             return YIELDED;
-        int outcome = advance(z, d, until, &end, &h);
+        int outcome = advance(z, d, until, end, &h);
         if (outcome == FINE)
-            outcome = mend(z, &end);
+            outcome = mend(z, end);
         if (outcome != FINE)
             return outcome;
         const double corner = next_corner(z, d, until);
         const double after = fabs(z->t + h - corner) < 1e-9 * h + 1e-12 ? corner : z->t + h;
-        if (record_step(z, d, h, after, &end, out, rows, written) != FINE)
+        if (record_step(z, d, h, after, end, out, rows, written) != FINE)
             return FULL;
-        take_step(z, d, h, after, &end);
+        take_step(z, d, h, after, end);
         const int acted = act(z, d);
         if (acted || (after == corner && corner < until)) {
             const int started = restart(z, d);

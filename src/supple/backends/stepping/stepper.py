@@ -43,7 +43,7 @@ class Stepper:
         except OSError as problem:
             raise BackendError(f"the compiled {plant.name} cannot be loaded: {problem}; see SUPPLE_CACHE") from problem
         for other in wide:
-            self.library.supple_widen(other.supple_columns, other.supple_states)
+            self.library.supple_widen(other.supple_columns, other.supple_states, other.supple_samples)
         self.layout = Layout.of(self.library, lanes)
 
     @cached_property
