@@ -2,9 +2,9 @@
  *
  * Sums, differences, products and negations are one operation, r[o] = r[a] * r[b] + r[c], with 1, -1 and -0 among the
  * operands: no branch has to be guessed, and without fusing (-ffp-contract=off) it gives the bits of each of them.
- * Others end a stretch of these. Some states (WIDE) are computed side by side. */
+ * Others end a stretch of these. Some states (WIDE) are computed side by side. To stand behind real.h, whose sines and
+ * cosines have the same bits for any number of states. */
 
-#include <math.h>
 #include <stdlib.h>
 
 #if defined(_WIN32)
@@ -13,7 +13,7 @@
 #define EXPORT __attribute__((visibility("default")))
 #endif
 
-#define WIDE 8
+#define WIDE SUPPLE_LANES
 typedef double wide __attribute__((vector_size(8 * WIDE), aligned(8)));
 
 enum { DIVIDE = 3, SINE = 5, COSINE = 6, ROOT = 7, SIGN = 8 };
@@ -31,19 +31,35 @@ typedef struct {
     const int *result;         /* register of each element of the outputs */
 } Tape;
 
+/* sines or cosines of some numbers, as many as there are lanes */
+static void turned(int code, const double *x, double *to)
+{
+    real all, sine, cosine;
+    memcpy(&all, x, sizeof all);
+    supple_sincos(all, &sine, &cosine);
+    memcpy(to, code == SINE ? &sine : &cosine, sizeof all);
+}
+
+static double turned_one(int code, double x)
+{
+    double all[WIDE];
+    for (int k = 0; k < WIDE; k++)
+        all[k] = x;
+    turned(code, all, all);
+    return all[0];
+}
+
 static double other_of(int code, double a, double b)
 {
     switch (code) {
     case DIVIDE: return a / b;
-    case SINE: return sin(a);
-    case COSINE: return cos(a);
     case ROOT: return sqrt(a);
     default: return a != a ? a : (double)((a > 0) - (a < 0));
     }
 }
 
-#define RUN(name, real, width, PUT, GET)                                                              \
-    static void name(const Tape *t, real *r, const double *const *in, const long long *step,          \
+#define RUN(name, kind, width, PUT, GET, TURN)                                                              \
+    static void name(const Tape *t, kind *r, const double *const *in, const long long *step,          \
                      double *out, long long first, long long count)                                   \
     {                                                                                                 \
         for (long long i = 0; i < t->loads; i++)                                                      \
@@ -55,8 +71,11 @@ static double other_of(int code, double a, double b)
                 r[p[0]] = r[p[1]] * r[p[2]] + r[p[3]];                                                \
             if (s + 1 < t->stretches) {                                                               \
                 const int *x = t->other + 4 * s;                                                      \
-                for (int k = 0; k < width; k++)                                                       \
-                    PUT(r[x[0]], k, other_of(x[3], GET(r[x[1]], k), GET(r[x[2]], k)));                \
+                if (x[3] == SINE || x[3] == COSINE)                                                   \
+                    TURN(x[3], r[x[1]], r[x[0]]);                                                     \
+                else                                                                                  \
+                    for (int k = 0; k < width; k++)                                                   \
+                        PUT(r[x[0]], k, other_of(x[3], GET(r[x[1]], k), GET(r[x[2]], k)));            \
             }                                                                                         \
         }                                                                                             \
         for (long long k = 0; k < width && k < count; k++)                                            \
@@ -71,8 +90,11 @@ static double other_of(int code, double a, double b)
 #define PUT_LANE(x, k, value) ((x)[k] = (value))
 #define GET_LANE(x, k) ((x)[k])
 
-RUN(run_one, double, 1, PUT_ONE, GET_ONE)
-RUN(run_wide, wide, WIDE, PUT_LANE, GET_LANE)
+#define TURN_ONE(code, x, to) ((to) = turned_one(code, x))
+#define TURN_LANES(code, x, to) turned(code, (const double *)&(x), (double *)&(to))
+
+RUN(run_one, double, 1, PUT_ONE, GET_ONE, TURN_ONE)
+RUN(run_wide, wide, WIDE, PUT_LANE, GET_LANE, TURN_LANES)
 
 /* States first .. first + count; in, step: each input and its distance from state to state. 0: no memory. */
 EXPORT int supple_tape(const Tape *t, const double *const *in, const long long *step, double *out, long long first,

@@ -18,12 +18,14 @@ from typing import Any
 
 import numpy as np
 
+from supple.backends import c_source
 from supple.backends.compiler import find_compiler, shared_library
 from supple.backends.interpreter import Interpreted, broadcast, schedule
 from supple.errors import Makeshift, SuppleError
 from supple.expr.function import Array, Function
 from supple.expr.stored import OPERATIONS, Integers, Shapes, Stored, stored
 
+_WIDE = 8  # states side by side
 _WORTH_A_THREAD = 20_000_000  # operations below which a thread costs more than it saves
 _PLAIN = [OPERATIONS.index(name) for name in ("add", "sub", "mul", "neg")]
 _HELP = (1.0, -1.0, -0.0)  # constants that plain operations need: one, minus, nothing
@@ -45,7 +47,8 @@ def _library() -> ctypes.CDLL | None:
     if find_compiler() is None:
         return None
     try:
-        made = ctypes.CDLL(str(shared_library((Path(__file__).parent / "tape.c").read_text(encoding="ascii"))))
+        text = c_source.header() + (Path(__file__).parent / "tape.c").read_text(encoding="ascii")
+        made = ctypes.CDLL(str(shared_library(text, (f"-DSUPPLE_LANES={_WIDE}",))))
     except (OSError, SuppleError) as problem:
         warnings.warn(f"models run interpreted, with the same results but slower: {problem}", Makeshift, stacklevel=2)
         return None
@@ -128,7 +131,7 @@ class Tape:
                 piece(0, len(out))
             return
         width = -(-len(out) // shares)
-        width += -width % 8
+        width += -width % _WIDE
         with ThreadPoolExecutor(shares) as pool:
             for made in [pool.submit(piece, i, min(i + width, len(out))) for i in range(0, len(out), width)]:
                 made.result()
