@@ -3,11 +3,11 @@ that is bent and bends no further."""
 
 from __future__ import annotations
 
-from contextlib import suppress
 from typing import Any
 
 import numpy as np
 
+from supple.backends.elimination import eliminated
 from supple.expr.derivative import pull_back
 from supple.expr.function import Function, function
 from supple.expr.substitution import substituted
@@ -31,8 +31,10 @@ def moved_by(model: Model, q: Array, given: list[int]) -> Array:
     if mechanism.closures and follow:
         found = model.own("followers", lambda: _followers(model))(q=q)
         passive, active = found["passive"], found["active"][..., [model.active.tolist().index(i) for i in given]]
-        known: Any = np.isfinite(passive).all(axis=(1, 2)) & np.isfinite(active).all(axis=(1, 2))
-        made[np.ix_(known, follow)] = -_least(passive[known], active[known])
+        known = _finite(passive, active)
+        moved = np.zeros((len(q), len(follow), len(given)))
+        moved[known] = -_least(passive[known], active[known])
+        made[:, follow] = moved
     return made
 
 
@@ -91,9 +93,11 @@ def _closed(model: Model, q: Array) -> Array:
         residual, gradient = found["residual"], found["gradient"]
         if np.nanmax(np.abs(residual), initial=0.0) < 1e-11:
             break
-        fine: Any = np.isfinite(gradient).all(axis=(1, 2)) & np.isfinite(residual).all(axis=1)
+        fine = _finite(gradient, residual)
+        step = np.zeros((len(q), len(follow)))
+        step[fine] = -_least(gradient[fine], residual[fine][..., None])[..., 0]
         whole = np.zeros((len(q), model.nv))
-        whole[np.ix_(fine, follow)] = -_least(gradient[fine], residual[fine][..., None])[..., 0]
+        whole[:, follow] = step
         q = _retracted(model, q, whole)
     bad = np.asarray(~(np.abs(gaps(q=q)["residual"]).max(axis=-1) < 1e-8))
     q = q.copy()
@@ -101,17 +105,23 @@ def _closed(model: Model, q: Array) -> Array:
     return q
 
 
+def _finite(*parts: Array) -> Any:
+    """Which samples are numbers, as an index of samples."""
+    if all(np.isfinite(x).all() for x in parts):
+        return slice(None)
+    known: Any = np.ones(len(parts[0]), dtype=bool)
+    for x in parts:
+        known &= np.isfinite(x.reshape(len(x), -1)).all(axis=1)
+    return known
+
+
 def _least(A: Array, b: Array) -> Array:
     """x (samples, n, k) of least length with A x nearest to b; eliminated where every A is far from singular."""
     if A.shape[1] >= A.shape[2] and len(A):
-        with suppress(np.linalg.LinAlgError):
-            Q, R = (None, A) if A.shape[1] == A.shape[2] else np.linalg.qr(A)
-            c = b if Q is None else Q.swapaxes(1, 2) @ b
-            x: Any = np.linalg.solve(R, c)
-            left = np.abs(R @ x - c).max(axis=(1, 2), initial=0.0)
-            size = np.abs(A).max() * np.abs(x).max(axis=(1, 2), initial=0.0) + np.abs(b).max(initial=0.0)
-            if (np.abs(x) < _STEEP).all() and (left <= 1e-10 * size).all():
-                return np.asarray(x)
+        Q, R = (None, A) if A.shape[1] == A.shape[2] else np.linalg.qr(A)
+        x = eliminated(R, b if Q is None else Q.swapaxes(1, 2) @ b)
+        if x is not None and (np.abs(x) < _STEEP).all():
+            return x
     y: Array = np.linalg.pinv(A) @ b
     return y
 
