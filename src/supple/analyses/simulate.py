@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
+from typing import Any, TypeVar
 
 from supple.backends.stepping.settings import Settings
 from supple.checkpoints import Checkpoints
@@ -21,12 +23,16 @@ from supple.motion.written_shapers import shaped_by
 from supple.results import Simulation
 from supple.robot.written import Written, seconds
 from supple.simulation.elastic_control import foreseen
-from supple.simulation.integrate import integrate
+from supple.simulation.ensembles import LANES, PartKeeper, block_size, outcome_of, part_of, summary_of
+from supple.simulation.integrate import integrate, integrate_parts
 from supple.simulation.signals import checked_keep, demanded
 from supple.simulation.simulator import Simulator, simulator
 from supple.simulation.starts import listed_values
 from supple.storage import columns, save
+from supple.storage.ensembles import EnsembleFile, written_by
 from supple.storage.measured import beside
+
+T = TypeVar("T")
 
 
 def simulate(
@@ -112,18 +118,83 @@ def _kept(
         raise SuppleError(f"there is no checkpoint in {checkpoints.folder} to go on from; start without resume")
     if not resume:
         checkpoints.remove()  # of an earlier run, which this one is not to be mixed with
-    result = integrate(
-        made, chosen, threads=threads, progress=progress, keeper=checkpoints, resume=resume, accept=accept, keep=keep
-    )  # fmt: skip
-    try:
-        save(result, output)
-    except SuppleError as problem:
-        if not checkpoints.there():
-            raise
-        raise SuppleError(f"{problem}; what was computed is kept: make room and go on with --resume") from problem
+    options: dict[str, Any] = {"threads": threads, "keeper": checkpoints, "resume": resume, "accept": accept, "keep": keep}
+    if len(made.runs) > LANES and output.suffix.lower() == ".nc":
+        result = _in_blocks(made, chosen, output, options, progress)
+    else:
+        result = integrate(made, chosen, progress=progress, **options)
+        _stored(lambda: save(result, output), checkpoints)
     if "interrupted" not in result.outcome:
         checkpoints.remove()
     return result
+
+
+def _stored(write: Callable[[], T], checkpoints: Checkpoints) -> T:
+    """What writing a result gives; if it fails, words about what is kept."""
+    try:
+        return write()
+    except SuppleError as problem:
+        said = str(problem)
+        if not checkpoints.there() or "cannot be written" not in said or "--resume" in said:
+            raise
+        raise SuppleError(f"{problem}; what was computed is kept: make room and go on with --resume") from problem
+
+
+def _in_blocks(
+    made: Simulator, chosen: Settings, output: Path, options: dict[str, Any], progress: Callable[[float], None] | None
+) -> Simulation:
+    """An ensemble, written block by block; its signals are in the file."""
+    return _stored(
+        lambda: written_by(output, lambda file: _appended(made, chosen, file, output, options, progress)), options["keeper"]
+    )
+
+
+def _appended(
+    made: Simulator, chosen: Settings, file: Path, output: Path, options: dict[str, Any],
+    progress: Callable[[float], None] | None,
+) -> Simulation:  # fmt: skip
+    """All blocks of an ensemble, integrated, observed and appended to a file that will be the output."""
+    size, total = block_size(options["threads"] or os.cpu_count() or 1), len(made.runs)
+    tell = progress or (lambda share: None)
+    stored, ended = EnsembleFile(file, total), []
+    try:
+        for first in range(0, total, size):
+            block = part_of(made, first, size)
+            share = len(block.runs) / total
+            own = {**options, "keeper": PartKeeper(options["keeper"], first // LANES)}
+            at = stored.done / total
+            for part in integrate_parts(block, chosen, progress=_share(tell, at, 0.5 * share), **own):
+                stored.add(part)
+                ended.append(replace(part, signals={}))
+                tell(at + 0.5 * share + 0.5 * (stored.done / total - at))
+                del part  # before the next one is made
+            if any("interrupted" in part.outcome for part in ended):
+                break
+        whole = _together(made, ended, stored, output)
+        stored.close(whole)
+    except BaseException:
+        stored.close()
+        raise
+    return whole
+
+
+def _share(tell: Callable[[float], None], at: float, size: float) -> Callable[[float], None]:
+    """Tells the progress of a piece of that size as one of the whole."""
+    return lambda share: tell(at + size * share)
+
+
+def _together(made: Simulator, ended: Sequence[Simulation], stored: EnsembleFile, output: Path) -> Simulation:
+    """The Simulation of all runs."""
+    reached = min(float(part.time[-1]) for part in ended)
+    return replace(
+        ended[0],
+        time=stored.time,
+        signals=stored.signals(output),
+        axes={**ended[0].axes, "run": tuple(str(k + 1) for k in range(len(made.runs)))},
+        outcome=outcome_of(ended),
+        summary=summary_of([part.summary for part in ended], reached),
+        varied={name: tuple(float(x) for x in values) for name, values in made.varied.items()},
+    )
 
 
 def _fingerprint(made: Simulator, chosen: Settings) -> str:

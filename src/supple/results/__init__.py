@@ -336,6 +336,11 @@ class Signal:
     unit: str | tuple[str, ...]  # one, or one for each entry of the first axis after time
     about: str
 
+    def extremes(self) -> tuple[float, float] | None:
+        """The least and the most of its finite values, if there are any."""
+        finite = self.values[np.isfinite(self.values)]
+        return (float(finite.min()), float(finite.max())) if finite.size else None
+
 
 DOUBTFUL = "doubtful: "
 
@@ -382,10 +387,8 @@ class Simulation:
 
     def to_json(self) -> dict[str, Any]:
         """Plain data for machines: the summary and the extremes of every signal, not the signals themselves."""
-        extremes = {
-            name: {"least": _edge(s.values, np.nanmin), "most": _edge(s.values, np.nanmax)}
-            for name, s in self.signals.items()
-        }
+        found = {name: s.extremes() or (None, None) for name, s in self.signals.items()}
+        extremes = {name: {"least": least, "most": most} for name, (least, most) in found.items()}
         return {
             "robot": self.robot,
             "motion": self.motion,
@@ -398,11 +401,6 @@ class Simulation:
             "axes": {k: list(x) for k, x in self.axes.items()},
             "provenance": self.provenance,
         }
-
-
-def _edge(values: Array, pick: Any) -> float | None:
-    finite = values[np.isfinite(values)]
-    return float(pick(finite)) if finite.size else None
 
 
 @dataclass(frozen=True)

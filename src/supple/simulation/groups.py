@@ -96,7 +96,7 @@ class Group:
 def groups_of(simulator: Simulator, settings: Settings, kept: Keeper | None) -> list[Group]:
     """All runs of a simulation in groups, at their start or as `kept` has them."""
     count = len(simulator.runs)
-    lanes = 1 if count == 1 else 4 if count <= 4 else 8
+    lanes = 1 if simulator.many == 1 else 4 if simulator.many <= 4 else 8
     stepper = simulator.stepper(lanes)
     groups = []
     for number, first in enumerate(range(0, count, lanes)):

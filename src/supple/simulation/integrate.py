@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import time as clock
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, replace
 from importlib.metadata import PackageNotFoundError, version
@@ -17,6 +17,7 @@ from supple.backends.stepping.plant import Plant
 from supple.backends.stepping.settings import LOOSEST, TIGHTEST, Settings
 from supple.errors import SuppleError
 from supple.results import DOUBTFUL, Simulation
+from supple.simulation.ensembles import LANES, part_of
 from supple.simulation.groups import Group, Keeper, group_at_start, groups_of, switch, why_stopped
 from supple.simulation.performance import beyond_limits, performance
 from supple.simulation.runaway import runaway
@@ -47,12 +48,49 @@ def integrate(
     says so in its outcome, unless `accept`. `keep`: names of the signals that are wanted (None: all).
     """
     wanted = checked_keep(keep)
+    simulator, chosen, groups, spent = _integrated(
+        simulator, settings, threads, progress, keeper if resume else None, keeper
+    )
+    return _simulation(simulator, chosen, groups, spent, accept, wanted)
+
+
+def integrate_parts(
+    simulator: Simulator,
+    settings: Settings | None = None,
+    *,
+    threads: int | None = None,
+    progress: Callable[[float], None] | None = None,
+    keeper: Keeper | None = None,
+    resume: bool = False,
+    accept: bool = False,
+    keep: str | Collection[str] | None = None,
+) -> Iterator[Simulation]:
+    """The Simulations of runs that were integrated together, some at a time, as of `integrate`: the signals of all of them
+    are never there at once."""
+    wanted = checked_keep(keep)
+    simulator, chosen, groups, spent = _integrated(
+        simulator, settings, threads, progress, keeper if resume else None, keeper
+    )
+    for first in range(0, len(simulator.runs), LANES):
+        part = part_of(simulator, first, LANES)
+        own = [replace(b, runs=tuple(k - first for k in b.runs)) for b in groups if first <= b.runs[0] < first + LANES]
+        yield _simulation(part, chosen, own, spent, accept, wanted)
+        spent = (0.0, 0.0)  # told once
+        for b in own:
+            b.samples.clear()
+
+
+def _integrated(
+    simulator: Simulator, settings: Settings | None, threads: int | None, progress: Callable[[float], None] | None,
+    earlier: Keeper | None, keeper: Keeper | None,
+) -> tuple[Simulator, Settings, list[Group], tuple[float, float]]:  # fmt: skip
+    """Groups of runs at their end, with the simulator and the settings that suit, and seconds spent there and before."""
     chosen = checked(simulator.scaled(settings or Settings()), simulator.duration)
     if chosen.method == "quasi_static":
         simulator = replace(simulator, way=None, compiled={})  # without inertia loops are closed, whatever keeps them so
     check_method(simulator.way, chosen.method, chosen.step)
     begun = clock.perf_counter()
-    groups = groups_of(simulator, chosen, keeper if resume else None)
+    groups = groups_of(simulator, chosen, earlier)
     ready = clock.perf_counter()
     if chosen.method == "cvode" and groups[0].stepper.plant.free:
         _run_cvode(simulator, groups, chosen)
@@ -63,7 +101,7 @@ def integrate(
         if b.outcome == "done" and b.state.t > b.samples[-1][-1, 0, 0] + 1e-9:
             b.samples.append(b.state.row()[None])  # the end, where no sample fell on it
     wall = clock.perf_counter() - ready + max(b.earlier for b in groups)
-    return _simulation(simulator, chosen, groups, (wall, ready - begun), accept, wanted)
+    return simulator, chosen, groups, (wall, ready - begun)
 
 
 def checked(settings: Settings, duration: float) -> Settings:
@@ -95,7 +133,7 @@ def checked(settings: Settings, duration: float) -> Settings:
 def _run_cvode(simulator: Simulator, groups: list[Group], settings: Settings) -> None:
     from supple.backends.stepping.cvode import integrate as cvode
 
-    if len(simulator.runs) > 1:
+    if simulator.many > 1:
         raise SuppleError("the method cvode computes one run at a time; choose another method for several")
     b = groups[0]
     b.outcome, samples = cvode(b.stepper, b.state, simulator.drive, settings, simulator.duration)

@@ -42,7 +42,7 @@ def performance(simulator: Simulator, time: Array, signals: dict[str, Signal]) -
 
 def _by_run(simulator: Simulator, signal: Signal) -> Array:
     """Values (time, run, ...), whether there is one run or many."""
-    values: Array = signal.values if len(simulator.runs) > 1 else signal.values[:, None]
+    values: Array = signal.values if simulator.many > 1 else signal.values[:, None]
     return values
 
 

@@ -29,7 +29,7 @@ def observed(simulator: Simulator, groups: list[Group]) -> tuple[Array, dict[str
     """Time, and q, v, a and actuator forces (time, run, ...) of all runs."""
     plant = groups[0].stepper.plant
     every = [b.rows for b in groups]
-    time = max(every, key=len)[:, 0, 0]
+    time = max(every, key=len)[:, 0, 0].copy()  # which does not hold on to the rows
     parts: dict[str, list[Array]] = {"q": [], "v": [], "a": [], "tau": []}
     for b, rows in zip(groups, every, strict=True):
         q, v, a = b.observe(simulator.drive, rows)
@@ -118,7 +118,7 @@ def signals_of(
     simulator: Simulator, time: Array, parts: dict[str, Array], wanted: Collection[str] | None = None
 ) -> tuple[dict[str, Signal], dict[str, tuple[str, ...]]]:
     """Named signals of all runs, the axis `run` left out where there is only one."""
-    model, many = simulator.model, len(simulator.runs) > 1
+    model, many = simulator.model, simulator.many > 1
     mechanism = model.mechanism
     names, units = tuple(model.names), tuple(c.unit for c in mechanism.coordinates)
     active = tuple(names[i] for i in model.active)
@@ -204,7 +204,7 @@ def _inner(
             found.append(
                 inner.beam_stresses(run.model, q) if key == "beam_stress" else _INNER[key](run.model, q, v, a, tau, w)
             )
-        whole[key] = np.stack(found, axis=1) if len(simulator.runs) > 1 else found[0]
+        whole[key] = np.stack(found, axis=1) if simulator.many > 1 else found[0]
     needed = {d for key in simulator.also for d in ALSO[key][0]}
     return {k: x for k, x in axes.items() if k in needed and x}
 

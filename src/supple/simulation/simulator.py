@@ -68,6 +68,7 @@ class Simulator:
     provenance: Mapping[str, str]
     structural: str | None = None  # what became of structural damping, in words; None if there is none
     also: tuple[str, ...] = ()  # signals on demand
+    ensemble: int = 0  # runs of the ensemble that these are some of
     rest: Trajectory | None = None  # what sensors of a law in state space should read
     compiled: dict[tuple[int, bool], Stepper] = field(default_factory=dict, compare=False, repr=False)
 
@@ -79,6 +80,11 @@ class Simulator:
     @property
     def prescribed(self) -> list[str]:
         return self.motion.driven("prescribed")
+
+    @property
+    def many(self) -> int:
+        """Runs of the whole ensemble."""
+        return max(len(self.runs), self.ensemble)
 
     def stepper(self, lanes: int = 1, dense: bool = False) -> Stepper:
         """The compiled integrators."""

@@ -23,27 +23,32 @@ if TYPE_CHECKING:
 
 def dataset(simulation: Simulation) -> xarray.Dataset:
     """The simulation as an xarray Dataset: named axes, units, and where it comes from."""
+    axes = axes_dataset(simulation)
+    named = {name: (("time", *s.dims), s.values, attributes(name, s)) for name, s in simulation.signals.items()}
+    return axes.assign_coords(time=("time", simulation.time, {"units": "s", "long_name": "time"})).assign(named)
+
+
+def attributes(name: str, signal: Signal) -> dict[str, Any]:
+    """What a file says of a signal."""
+    unit = signal.unit
+    said = unit if isinstance(unit, str) else unit[0] if len(set(unit)) == 1 else f"see {name}_unit"
+    return {"long_name": signal.about, "units": said}
+
+
+def axes_dataset(simulation: Simulation) -> xarray.Dataset:
+    """All of a simulation but time and signals: entries of their axes, units, what differs from run to run, and words."""
     import xarray
 
-    units = {}
+    signals = simulation.signals
+    used = {d for s in signals.values() for d in s.dims}
+    coordinates: dict[str, Any] = {axis: (axis, list(names)) for axis, names in simulation.axes.items() if axis in used}
     variables: dict[str, Any] = {}
-    for name, signal in simulation.signals.items():
-        attributes: dict[str, Any] = {"long_name": signal.about}
-        if isinstance(signal.unit, str):
-            attributes["units"] = signal.unit
-        else:
-            axis = _first_axis(signal)
-            attributes["units"] = signal.unit[0] if len(set(signal.unit)) == 1 else f"see {name}_unit"
-            units[f"{name}_unit"] = (axis, list(signal.unit))
-        variables[name] = (("time", *signal.dims), signal.values, attributes)
-    coordinates: dict[str, Any] = {"time": ("time", simulation.time, {"units": "s", "long_name": "time"})}
-    used = {d for s in simulation.signals.values() for d in s.dims}
-    coordinates |= {axis: (axis, list(entries)) for axis, entries in simulation.axes.items() if axis in used}
     if simulation.varied and "run" in used:
         variables["varied"] = (("run", "what"), np.array(list(simulation.varied.values())).T, {"long_name": "what differs"})
         coordinates["what"] = ("what", list(simulation.varied))
     if "coordinate" in used:
         coordinates["kind"] = ("coordinate", list(simulation.kinds))
+    units = {f"{n}_unit": (_first_axis(s), list(s.unit)) for n, s in signals.items() if not isinstance(s.unit, str)}
     summary = {k: _attribute(x) for k, x in simulation.summary.items()}
     about = {"robot": simulation.robot, "motion": simulation.motion, "outcome": simulation.outcome}
     return xarray.Dataset(variables, coordinates | units, {**about, **summary, **simulation.provenance})

@@ -226,10 +226,10 @@ def simulation_page(result: Simulation) -> Page:
     made += _performance(s.get("performance") or {})
     rows = []
     for name, signal in result.signals.items():
-        finite = signal.values[np.isfinite(signal.values)]
+        edges = signal.extremes()
         unit = signal.unit if isinstance(signal.unit, str) else ", ".join(dict.fromkeys(signal.unit))
-        if finite.size:
-            rows.append((name.replace("_", " "), f"{finite.min():.5g}", f"{finite.max():.5g}", unit))
+        if edges is not None:
+            rows.append((name.replace("_", " "), f"{edges[0]:.5g}", f"{edges[1]:.5g}", unit))
     return [*made, Sheet(("signal", "least", "most", "unit"), rows), *_against(s.get("against"))]
 
 
