@@ -12,6 +12,8 @@
 #define DAMPED 10.0 /* times that tolerance: smaller corrections change the forces of damping between bodies by less than it */
 #define NOISY 10.0 /* times the noise of the accelerations: below, corrections that do not shrink any more are rounding */
 #define STALLED 1e-5 /* so of many corrections that do not shrink: equations near a pivot that vanishes are less exact */
+#define SAME 1e-9 /* of a step: no other length, for its matrix */
+#define SURE 1e-6 /* of the tolerance: a smaller error of the free coordinates is enough to know */
 #define PASSED 0.5 /* of the scale of accelerations: so far off the start, a step has left out what is faster than it */
 #define AT_REST 1e-3 /* s: accelerations times this make the least rates, these the least displacements, errors count by */
 
@@ -127,13 +129,15 @@ SUPPLE_LOCAL double weighed(const Sim *z, double h, int unit, real misfit, real 
 /* to = v Fv x + p Fx x */
 static SUPPLE_WIDE void felt(const Sim *z, double v, double p, const real *x, real *to)
 {
-    for (int i = 0; i < N_FREE; i++)
-        to[i] = fill(0);
+    real pulled[AT_LEAST_ONE(N_FREE)];
+    memset(pulled, 0, sizeof pulled);
     for (int j = 0; j < N_FREE; j++) {
         const real by_x = p * x[j], by_v = v * x[j];
+        const real *restrict Fx = z->a_by_x + j * N_FREE, *restrict Fv = z->a_by_v + j * N_FREE;
         for (int i = 0; i < N_FREE; i++)
-            to[i] += z->a_by_x[j * N_FREE + i] * by_x + z->a_by_v[j * N_FREE + i] * by_v;
+            pulled[i] += Fx[i] * by_x + Fv[i] * by_v;
     }
+    memcpy(to, pulled, sizeof pulled);
 }
 
 /* What a misfit of the accelerations, x[0], makes within a radian of a vibration. It has the power of the step that the
@@ -178,8 +182,9 @@ static double limb_error(Sim *z, const Collocation *c, double h, const double *m
             fast[i] -= slow[i];
         for (int i = 0; i < N_FREE; i++)
             sifted[i] = fast[z->chosen.free_v[i]];
-        if (limb_effect(z, h, fast) > z->settings.tolerance)
-            z->step_cut_off = measure(z, sifted) / c->misfit;
+        const double cut = measure(z, sifted) / c->misfit;
+        if (cut > z->most_cut_off && limb_effect(z, h, fast) > z->settings.tolerance)
+            z->step_cut_off = cut;
     }
     return limb_effect(z, h, slow);
 }
@@ -190,6 +195,7 @@ static double limb_error(Sim *z, const Collocation *c, double h, const double *m
 static double collocation_error(Sim *z, const Collocation *c, double h, const real *q, const Loops *loops, const real *misfit)
 {
     real slow[2][AT_LEAST_ONE(N_FREE)], fast[2][AT_LEAST_ONE(N_FREE)], dependent[2][AT_LEAST_ONE(N_DEP)];
+    (void)q, (void)loops;
 #if LIMBS > 0 && SUPPLE_LANES == 1
     if (by_limbs(z))
         return limb_error(z, c, h, misfit);
@@ -198,9 +204,11 @@ static double collocation_error(Sim *z, const Collocation *c, double h, const re
     sift(z, slow[0]);
     for (int i = 0; i < N_FREE; i++)
         fast[0][i] = misfit[i] - slow[0][i];
-    const int counts = z->settings.cutoff > 0.0 && effect_of(z, h, fast) > z->settings.tolerance;
-    z->step_cut_off = counts ? measure(z, fast[0]) / c->misfit : 0.0;
+    const double cut = z->settings.cutoff > 0.0 ? measure(z, fast[0]) / c->misfit : 0.0;
+    z->step_cut_off = cut > z->most_cut_off && effect_of(z, h, fast) > z->settings.tolerance ? cut : 0.0;
     double largest = effect_of(z, h, slow);
+    if (largest < SURE * z->settings.tolerance)
+        return largest;
     carry(z, q, loops, slow, dependent);
     for (int i = 0; i < N_DEP; i++)
         largest = larger(largest, weighed(z, h, z->chosen.dependent_unit[i], dependent[0][i], dependent[1][i]));
@@ -361,7 +369,8 @@ static int collocation_step(Sim *z, const Drive *d, double h, Posture *end, doub
     refresh(z);
     if (!z->has_jacobian && (outcome = differentiate(z, d)) != FINE)
         return outcome;
-    if ((z->factorised_step != h || z->factorised_method != z->settings.method) && !collocation_matrix(z, c, h))
+    const int other = fabs(z->factorised_step - h) > SAME * h || z->factorised_method != z->settings.method;
+    if (other && !collocation_matrix(z, c, h))
         return DIVERGED;
     extrapolate(z, c, h, F);
     memset(extra, 0, sizeof extra);

@@ -88,6 +88,16 @@ SUPPLE_LOCAL SUPPLE_WIDE int factorise_complex(real *re, real *im, int *pivot, i
     return 1;
 }
 
+/* x -= the column at cr + i ci times u, in rows from `from` to `to` */
+SUPPLE_LOCAL SUPPLE_WIDE void subtract_column(const real *restrict cr, const real *restrict ci, real ur, real ui, int from,
+                                              int to, real *restrict xr, real *restrict xi)
+{
+    for (int i = from; i < to; i++) {
+        xr[i] -= cr[i] * ur - ci[i] * ui;
+        xi[i] -= cr[i] * ui + ci[i] * ur;
+    }
+}
+
 /* br + i bi becomes the solution */
 SUPPLE_LOCAL SUPPLE_WIDE void solve_complex(const real *re, const real *im, const int *pivot, int n, real *br, real *bi)
 {
@@ -95,22 +105,18 @@ SUPPLE_LOCAL SUPPLE_WIDE void solve_complex(const real *re, const real *im, cons
         swap(br, k, pivot[k]);
         swap(bi, k, pivot[k]);
     }
-    for (int k = 0; k < n; k++) {
-        const real *restrict xr = re + k * n, *restrict xi = im + k * n;
-        const real ur = br[k], ui = bi[k];
-        for (int i = k + 1; i < n; i++) {
-            br[i] -= xr[i] * ur - xi[i] * ui;
-            bi[i] -= xr[i] * ui + xi[i] * ur;
-        }
-    }
+    const int whole = n - n % PANEL;
+    for (int k = 0; k < whole; k += PANEL)
+        forward_complex(re, im, n, k, br, bi);
+    for (int k = whole; k < n; k++)
+        subtract_column(re + k * n, im + k * n, br[k], bi[k], k + 1, n, br, bi);
     for (int k = n - 1; k >= 0; k--) {
-        const real *restrict xr = re + k * n, *restrict xi = im + k * n;
-        const real kept = br[k];
-        const real ur = br[k] = kept * xr[k] - bi[k] * xi[k], ui = bi[k] = kept * xi[k] + bi[k] * xr[k];
-        for (int i = 0; i < k; i++) {
-            br[i] -= xr[i] * ur - xi[i] * ui;
-            bi[i] -= xr[i] * ui + xi[i] * ur;
-        }
+        const real kept = br[k], *xr = re + k * n, *xi = im + k * n;
+        br[k] = kept * xr[k] - bi[k] * xi[k];
+        bi[k] = kept * xi[k] + bi[k] * xr[k];
+        subtract_column(xr, xi, br[k], bi[k], k < whole ? k - k % PANEL : 0, k, br, bi);
+        if (k < whole && k % PANEL == 0)
+            subtract_complex(xr, xi, n, br + k, bi + k, 0, k, br, bi);
     }
 }
 
@@ -140,13 +146,17 @@ SUPPLE_LOCAL void invert_complex(real *re, real *im, const int *pivot)
     memcpy(im, m, N_FREE * N_FREE * sizeof(real));
 }
 
-/* x becomes m x */
+/* x becomes m x, four columns at a time */
 SUPPLE_LOCAL SUPPLE_WIDE void multiply(const real *m, real *x)
 {
-    real sum[AT_LEAST_ONE(N_FREE)];
-    for (int i = 0; i < N_FREE; i++)
-        sum[i] = fill(0);
+    real sum[AT_LEAST_ONE(N_FREE)], u[AT_LEAST_ONE(N_FREE)];
+    memset(sum, 0, sizeof sum);
     for (int j = 0; j < N_FREE; j++)
+        u[j] = -x[j];
+    const int whole = N_FREE - N_FREE % PANEL;
+    for (int j = 0; j < whole; j += PANEL)
+        subtract(m + j * N_FREE, N_FREE, u + j, 0, N_FREE, sum);
+    for (int j = whole; j < N_FREE; j++)
         for (int i = 0; i < N_FREE; i++)
             sum[i] += m[j * N_FREE + i] * x[j];
     memcpy(x, sum, N_FREE * sizeof(real));
@@ -154,14 +164,18 @@ SUPPLE_LOCAL SUPPLE_WIDE void multiply(const real *m, real *x)
 
 SUPPLE_LOCAL SUPPLE_WIDE void multiply_complex(const real *re, const real *im, real *x, real *y)
 {
-    real r[AT_LEAST_ONE(N_FREE)], m[AT_LEAST_ONE(N_FREE)];
-    for (int i = 0; i < N_FREE; i++)
-        r[i] = m[i] = fill(0);
-    for (int j = 0; j < N_FREE; j++)
-        for (int i = 0; i < N_FREE; i++) {
-            r[i] += re[j * N_FREE + i] * x[j] - im[j * N_FREE + i] * y[j];
-            m[i] += re[j * N_FREE + i] * y[j] + im[j * N_FREE + i] * x[j];
-        }
+    real r[AT_LEAST_ONE(N_FREE)], m[AT_LEAST_ONE(N_FREE)], u[AT_LEAST_ONE(N_FREE)], w[AT_LEAST_ONE(N_FREE)];
+    memset(r, 0, sizeof r);
+    memset(m, 0, sizeof m);
+    for (int j = 0; j < N_FREE; j++) {
+        u[j] = -x[j];
+        w[j] = -y[j];
+    }
+    const int whole = N_FREE - N_FREE % PANEL;
+    for (int j = 0; j < whole; j += PANEL)
+        subtract_complex(re + j * N_FREE, im + j * N_FREE, N_FREE, u + j, w + j, 0, N_FREE, r, m);
+    for (int j = whole; j < N_FREE; j++)
+        subtract_column(re + j * N_FREE, im + j * N_FREE, u[j], w[j], 0, N_FREE, r, m);
     memcpy(x, r, N_FREE * sizeof(real));
     memcpy(y, m, N_FREE * sizeof(real));
 }

@@ -17,9 +17,9 @@ SUPPLE_EXPORT int supple_start(Sim *z, const Drive *d)
     z->contraction = 1.0;
     memcpy(z->start_q, z->now.q, sizeof z->start_q);
     memcpy(z->peak, z->scale, sizeof z->peak);
-    int outcome = restart(z, d);
+    int outcome = restart(z, d, 0);
     if (outcome == FINE && act(z, d))
-        outcome = restart(z, d);
+        outcome = restart(z, d, 0);
     return outcome;
 }
 
@@ -29,7 +29,7 @@ SUPPLE_EXPORT int supple_again(Sim *z, const Drive *d)
     z->has_jacobian = z->has_mass = 0;
     z->factorised_step = 0.0;
     z->contraction = 1.0; /* other coordinates: not known before the second iteration */
-    return restart(z, d);
+    return restart(z, d, 0);
 }
 
 /* One sample of every lane: q, v, a, not numbers where loops do not close */

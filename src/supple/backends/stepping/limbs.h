@@ -19,7 +19,7 @@ enum { LIMB_REAL, LIMB_MASS, LIMB_SIEVE, LIMB_PAIR, LIMB_FACTORS };
 #define COLUMN(limb) (1 + (limb)->band + 6 + (limb)->last - (limb)->first) /* pivot, band, twist, forces in loops */
 #define DOF(limb) (1 + 6 + (limb)->last - (limb)->first)
 #define JOINT 8 /* numbers of a joint's coordinate: six of its axis, inertia, viscous friction */
-#define NEARBY 2e-3 /* rad, m: what errors are told by is taken anew */
+#define NEARBY 2e-2 /* rad, m: what errors are told by is taken anew */
 #define MOST_TROUBLE 30 /* steps that do not converge, and one in three, before the whole matrix is used */
 #define GIVEN_UP 1000000000
 #if defined(__GNUC__)

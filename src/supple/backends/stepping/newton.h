@@ -38,18 +38,29 @@ SUPPLE_LOCAL void even_out(double *x)
     x[1] = x[0] / REACH;
 }
 
+/* The largest of the free accelerations f, of lengths and of angles */
+SUPPLE_LOCAL void largest_of(const Sim *z, const real *f, double *now)
+{
+    now[0] = now[1] = 0.0;
+    for (int i = 0; i < N_FREE; i++)
+        now[z->chosen.free_unit[i]] = larger(now[z->chosen.free_unit[i]], size_of(f[i], z->live));
+    even_out(now);
+}
+
 /* What errors are relative to, of lengths and of angles: accelerations, rates and displacements of free and given
  * coordinates. Accelerations and rates are those of late, which fade; without what is above the cutoff. */
 static void note_scale(Sim *z, const Drive *d, double t, const Posture *p)
 {
-    double x[AT_LEAST_ONE(N_GIVEN)], xd[AT_LEAST_ONE(N_GIVEN)], xdd[AT_LEAST_ONE(N_GIVEN)], now[2] = {0}, rate[2] = {0};
-    real f[AT_LEAST_ONE(N_FREE)];
-    memcpy(f, p->free_a, sizeof f);
-    if (collocates(z))
+    double x[AT_LEAST_ONE(N_GIVEN)], xd[AT_LEAST_ONE(N_GIVEN)], xdd[AT_LEAST_ONE(N_GIVEN)], now[2], rate[2] = {0};
+    largest_of(z, p->free_a, now);
+    if (collocates(z) && (now[0] > FADING * z->scale[0] || now[1] > FADING * z->scale[1])) { /* else it does not matter */
+        real f[AT_LEAST_ONE(N_FREE)];
+        memcpy(f, p->free_a, sizeof f);
         sift(z, f);
+        largest_of(z, f, now);
+    }
     for (int i = 0; i < N_FREE; i++) {
         const int unit = z->chosen.free_unit[i], k = z->chosen.free_q[i];
-        now[unit] = larger(now[unit], size_of(f[i], z->live));
         rate[unit] = larger(rate[unit], size_of(p->v[z->chosen.free_v[i]], z->live));
         if (k >= 0)
             z->travel[unit] = larger(z->travel[unit], size_of(p->q[k] - z->start_q[k], z->live));

@@ -1,7 +1,14 @@
 /* From one step to a whole simulation: step sizes and events. */
 #define FORGOTTEN 0.1 /* of the worst error, after a vibration: collocation */
 #define MEMORY 0.9 /* of the worst error, from step to step: other methods */
+#define EVENED 20 /* steps to the next sample of a controller are made equally long if they are fewer */
 #define CALM 3 /* steps after a rejected one before steps may grow */
+
+#ifdef DENSE
+#define NEEDS_LOOPS 1 /* accelerations come with them */
+#else
+#define NEEDS_LOOPS 0
+#endif
 
 SUPPLE_LOCAL double most_growth(const Sim *z) { return collocates(z) ? 4.0 : 2.0; }
 
@@ -19,21 +26,41 @@ static void go_on(Sim *z, const Posture *from)
         z->now.free_a[i] = from->free_a[i] + jump[i];
 }
 
-/* Starts anew at z->t: accelerations as they are just after it */
-static int restart(Sim *z, const Drive *d)
+/* Accelerations at z->t, where the posture is as it was but for forces */
+static int pushed_anew(Sim *z, const Drive *d)
+{
+    real x[AT_LEAST_ONE(N_GIVEN)], xd[AT_LEAST_ONE(N_GIVEN)], xdd[AT_LEAST_ONE(N_GIVEN)], a[AT_LEAST_ONE(N_V)];
+    signals_in(&d->given, fill(z->t), z->look, N_GIVEN, x, xd, xdd);
+    memset(a, 0, sizeof a);
+    for (int i = 0; i < N_GIVEN; i++)
+        a[GIVEN_V[i]] = xdd[i];
+    z->evaluations++;
+    control(z, d, fill(z->t), &z->now, z->now.effort);
+    return respond(z, d, fill(z->t), &z->now, a, loops_room());
+}
+
+/* Accelerations at z->t, of a posture that may change there */
+static int placed_anew(Sim *z, const Drive *d, const Posture *from)
 {
     real s[AT_LEAST_ONE(N_FREE)], u[AT_LEAST_ONE(N_FREE)];
-    z->look = 1e-11 * (1.0 + fabs(z->t));
     for (int i = 0; i < N_FREE; i++) {
         s[i] = fill(0);
         u[i] = z->now.v[z->chosen.free_v[i]];
     }
+    return evaluate(z, d, fill(z->t), from->q, s, u, &z->now);
+}
+
+/* Starts anew at z->t: accelerations as they are just after it; `forces`: nothing else has changed */
+static int restart(Sim *z, const Drive *d, int forces)
+{
     static SUPPLE_THREAD Posture from;
     from = z->now;
-    int outcome = evaluate(z, d, fill(z->t), from.q, s, u, &z->now);
-    if (outcome == FINE)
+    z->look = 1e-11 * (1.0 + fabs(z->t));
+    int outcome = forces && !NEEDS_LOOPS ? pushed_anew(z, d) : placed_anew(z, d, &from);
+    if (outcome == FINE && !collocates(z)) {
         outcome = accelerations(z, d, z->t, &z->now, z->a);
-    z->power = power_of(z, d, z->t, &z->now);
+        z->power = power_of(z, d, z->t, &z->now);
+    }
     if (outcome == FINE && collocates(z) && z->settings.cutoff > 0.0 && !z->has_jacobian)
         outcome = differentiate(z, d); /* what is above the cutoff is no scale */
     if (outcome == FINE && by_limbs(z) && z->steps > 0)
@@ -45,10 +72,9 @@ static int restart(Sim *z, const Drive *d)
     return outcome;
 }
 
-/* the next time at which something changes and the step has to end */
-static double next_corner(const Sim *z, const Drive *d, double until)
+/* the next time at which a signal changes, or infinity */
+static double next_break(const Sim *z, const Drive *d)
 {
-    double next = smaller(until, next_action(z, d));
     long long low = 0, high = d->n_breaks;
     const double now = z->t + 1e-10 * (1.0 + fabs(z->t));
     while (low < high) {
@@ -58,7 +84,13 @@ static double next_corner(const Sim *z, const Drive *d, double until)
         else
             low = middle + 1;
     }
-    return low < d->n_breaks ? smaller(next, d->breaks[low]) : next;
+    return low < d->n_breaks ? d->breaks[low] : HUGE_VAL;
+}
+
+/* the next time at which something changes and the step has to end */
+static double next_corner(const Sim *z, const Drive *d, double until)
+{
+    return smaller(smaller(until, next_action(z, d)), next_break(z, d));
 }
 
 static int one_step(Sim *z, const Drive *d, double h, Posture *end, double *error)
@@ -124,12 +156,16 @@ static double next_step(Sim *z, double h, double wanted, double error)
 static int advance(Sim *z, const Drive *d, double until, Posture *end, double *taken)
 {
     const double event = next_corner(z, d, until);
+    const int sampled = next_action(z, d) <= event;
     double tried[2][2] = {{0}};
     for (int trial = 0; trial < 60; trial++) {
         const double left = event - z->t;
         double h = smaller(z->step, z->settings.largest_step), error;
         if (z->settings.fixed_step > 0.0)
             h = trial ? z->step : z->settings.fixed_step;
+        const double count = ceil((1.0 - 1e-4) * left / h);
+        if (sampled && count > 1.0 && count < EVENED && z->settings.fixed_step == 0.0)
+            h = left / count; /* the next sample asks for the same length again, and so for the same matrix */
         const double wanted = h;
         if (h > left * (1.0 - 1e-4))
             h = left;
@@ -255,14 +291,14 @@ SUPPLE_EXPORT int supple_run(Sim *z, const Drive *d, double until, long long mos
             outcome = mend(z, end);
         if (outcome != FINE)
             return outcome;
-        const double corner = next_corner(z, d, until);
+        const double knot = next_break(z, d), corner = next_corner(z, d, until);
         const double after = fabs(z->t + h - corner) < 1e-9 * h + 1e-12 ? corner : z->t + h;
         if (record_step(z, d, h, after, end, out, rows, written) != FINE)
             return FULL;
         take_step(z, d, h, after, end);
         const int acted = act(z, d);
         if (acted || (after == corner && corner < until)) {
-            const int started = restart(z, d);
+            const int started = restart(z, d, z->t + 1e-10 * (1.0 + fabs(z->t)) < knot);
             if (started != FINE)
                 return started;
         }

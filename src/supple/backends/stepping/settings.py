@@ -12,7 +12,7 @@ LOOSEST = 0.1  # tolerance: beyond it Radau's steps are longer than half a perio
 LEAST_NEWTON = 1e-12  # tolerance of Newton's method
 # method -> tolerance where bodies only bend, and where joints move freely
 _TOLERANCES = {
-    "radau": (1e-5, 3e-7), "gauss": (1e-8, 1e-8), "dormand_prince": (1e-7, 1e-7), "generalised_alpha": (1e-3, 1e-5),
+    "radau": (1e-5, 1e-5), "gauss": (1e-8, 1e-8), "dormand_prince": (1e-7, 1e-7), "generalised_alpha": (1e-3, 1e-5),
     "cvode": (1e-8, 1e-8),
 }  # fmt: skip
 _OTHER = 1e-5

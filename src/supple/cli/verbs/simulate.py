@@ -37,7 +37,7 @@ from supple.errors import SuppleError
 )  # fmt: skip
 @click.option("--step", callback=checked_seconds, metavar="TIME", help="Fixed step (default: chosen for --tol).")
 @click.option("--tol", type=float, metavar="NUMBER", help="Error of accelerations, relative to those of late: made in a "
-              "radian of a vibration (radau 1e-5, 3e-7 if joints move freely; gauss 1e-8) or in a step (generalised_alpha "
+              "radian of a vibration (radau 1e-5; gauss 1e-8) or in a step (generalised_alpha "
               "1e-3, 1e-5 if joints do; dormand_prince 1e-7; cvode 1e-8).")  # fmt: skip
 @click.option("--rho", type=float, default=0.8, show_default=True, help="Spectral radius of generalised_alpha at infinity.")
 @click.option("--cutoff", type=click.FloatRange(0), default=1000.0, show_default=True, metavar="HZ",
