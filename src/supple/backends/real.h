@@ -68,6 +68,9 @@ typedef uint64_t supple_wide_bits __attribute__((vector_size(SUPPLE_LANES * size
 #endif
 #define num(x) ((supple_scalar)(x))
 
+#if defined(__GNUC__) && !defined(__clang__) && SUPPLE_LANES > 1
+__attribute__((optimize("O3", "tree-vectorize"))) /* all lanes at once, also where the rest is compiled quickly */
+#endif
 SUPPLE_LOCAL real supple_sqrt(real x)
 {
 #if SUPPLE_LANES == 1

@@ -67,7 +67,7 @@ static void solve_both(Sim *z, real (*w)[AT_LEAST_ONE(N_FREE)])
 }
 
 /* r (stages, free): residuals become the corrections of the stages */
-static void collocation_solve(Sim *z, const Collocation *c, real (*r)[AT_LEAST_ONE(N_FREE)])
+static SUPPLE_WIDE void collocation_solve(Sim *z, const Collocation *c, real (*r)[AT_LEAST_ONE(N_FREE)])
 {
     real w[STAGES][AT_LEAST_ONE(N_FREE)];
     for (int p = 0; p < STAGES; p++)
@@ -217,7 +217,7 @@ static double collocation_error(Sim *z, const Collocation *c, double h, const re
 
 /* Stages to begin with: the last step's polynomial goes on. Without one, those of the linear equations of motion, in which
  * what is stiff dies away as it does in the step, or body by body the accelerations as they are */
-static void extrapolate(Sim *z, const Collocation *c, double h, real (*F)[AT_LEAST_ONE(N_FREE)])
+static SUPPLE_WIDE void extrapolate(Sim *z, const Collocation *c, double h, real (*F)[AT_LEAST_ONE(N_FREE)])
 {
     const int goes_on = z->has_stages && !z->starts_anew, linear = !goes_on && !by_limbs(z);
     real rate[AT_LEAST_ONE(N_FREE)], pull[AT_LEAST_ONE(N_FREE)];
@@ -406,12 +406,22 @@ static int collocation_step(Sim *z, const Drive *d, double h, Posture *end, doub
 
 #define NODES (STAGES + 2) /* start, stages, end */
 
-/* sum += the accelerations of the nodes by their weights */
-static SUPPLE_WIDE void weighted(const double *w, const real *const *F, real *restrict sum)
+/* The accelerations of the nodes by three rows of weights: of all nodes, or without the last */
+static SUPPLE_WIDE void weighted(const double *w, int nodes, const real *const *F, real *restrict f, real *restrict rate,
+                                 real *restrict place)
 {
+    const double *v = w + NODES, *x = w + 2 * NODES;
     const real *restrict a = F[0], *restrict b = F[1], *restrict c = F[2], *restrict d = F[3], *restrict e = F[4];
-    for (int i = 0; i < N_FREE; i++)
-        sum[i] += w[0] * a[i] + w[1] * b[i] + w[2] * c[i] + w[3] * d[i] + w[4] * e[i];
+    for (int i = 0; i < N_FREE; i++) {
+        f[i] = w[0] * a[i] + w[1] * b[i] + w[2] * c[i] + w[3] * d[i];
+        rate[i] = v[0] * a[i] + v[1] * b[i] + v[2] * c[i] + v[3] * d[i];
+        place[i] = x[0] * a[i] + x[1] * b[i] + x[2] * c[i] + x[3] * d[i];
+    }
+    for (int i = 0; i < N_FREE && nodes == NODES; i++) {
+        f[i] += w[4] * e[i];
+        rate[i] += v[4] * e[i];
+        place[i] += x[4] * e[i];
+    }
 }
 
 /* displacement, rates and accelerations at a share x of a step: the polynomial through stages and ends, integrated; that of
@@ -423,15 +433,10 @@ static SUPPLE_WIDE void collocation_between(const Sim *z, double h, double x, co
     double w[3 * NODES];
     for (int k = 0; k < 3 * NODES; k++)
         w[k] = by[0][k] + x * (by[1][k] + x * (by[2][k] + x * (by[3][k] + x * by[4][k])));
-    for (int k = NODES; k < 3 * NODES; k++)
-        w[k] *= k < 2 * NODES ? far : far * far;
+    weighted(w, z->settings.method == RADAU ? STAGES + 1 : NODES, F, f, rate, place); /* Radau's last stage is the end */
     for (int i = 0; i < N_FREE; i++) {
         const real v = z->now.v[z->chosen.free_v[i]];
-        place[i] = far * v;
-        rate[i] = v;
-        f[i] = fill(0);
+        rate[i] = v + far * rate[i];
+        place[i] = far * (v + far * place[i]);
     }
-    weighted(w, F, f);
-    weighted(w + NODES, F, rate);
-    weighted(w + 2 * NODES, F, place);
 }

@@ -226,7 +226,7 @@ SUPPLE_LOCAL real product(const Sim *z, int stages, const real *x, const real *y
 
 /* Broyden's method (the good one): what corrections taught of the matrix since it was factorised improves the next ones.
  * x: the correction of some stages that the factors ask for; last: that of the iteration before, or NULL */
-static void improve(Sim *z, int stages, const real *last, real *x)
+static SUPPLE_WIDE void improve(Sim *z, int stages, const real *last, real *x)
 {
     for (int k = 0; k < z->n_broyden; k++) {
         const real share = product(z, stages, z->broyden[k][0], x);
