@@ -166,3 +166,27 @@ def test_check_shows_the_equilibrium_under_loads() -> None:
     found = supple.Robot("five_bar").check(loads={"tool": [3, 0, 0]}).rest
     assert found is not None and set(found.actuator_forces) == {"arm1/q1", "arm2/q1"} and found.reactions
     assert supple.Robot("five_bar").check().rest is None
+
+
+HEAVY = """
+space: spatial
+gravity: [0, 0, -9.81]
+materials: {steel: {E: 205 GPa, rho: 7800 kg/m^3, nu: 0.29, yield: 300 MPa}}
+sections: {bar: {rectangle: {y: 25 mm, z: 14 mm}}}
+bodies: {beam: {beam: {length: 0.7 m, section: bar, material: steel, elements: 1}}}
+links: {beam: {parent: base, body: beam}}
+points: {tip: {link: beam, on: end}}
+"""
+
+
+@pytest.mark.parametrize(("elements", "said"), [(1, True), (2, True), (4, False)])
+def test_weight_between_nodes_is_told_where_stresses_lack_it(elements: int, said: bool, tmp_path: Path) -> None:
+    """A clamped bar bends by w L^2 / 2 at its root; n elements show w L^2 / (12 n^2) less."""
+    file = tmp_path / "heavy.yaml"
+    file.write_text(HEAVY.replace("elements: 1", f"elements: {elements}"))
+    found = supple.Robot(file).stiffness()
+    w, modulus = 7800 * 0.025 * 0.014 * 9.81, 0.025 * 0.014**2 / 6
+    lacks = w * 0.7**2 / (12 * elements**2) / modulus
+    assert found.stresses[0].stress == pytest.approx(w * 0.7**2 / 2 / modulus - lacks, rel=2e-3)
+    line = f"lack what weight does between its nodes, up to {lacks / 1e6:.3g} MPa"
+    assert any(line in n for n in found.notices) == said

@@ -5,6 +5,7 @@ It rests on the same plant as a simulation: states are the free coordinates and 
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -13,7 +14,7 @@ import numpy as np
 
 from supple.backends.stepping.plant import Place, Plant
 from supple.backends.targets.fmu_variables import FmuCoordinate, FmuParts, FmuQuantity, Observed
-from supple.errors import SuppleError
+from supple.errors import LeftOut, SuppleError
 from supple.expr.function import Array, Function, function, symbols
 from supple.expr.passes import optimise
 from supple.formulations.record import Equations
@@ -50,6 +51,9 @@ def fmu_parts(
     q, tau = _rest(model, posture(model, at, assembly))
     outputs = _outputs(kept.equations, len(kept.symbols)) if kept else _outputs(model.equations, 0)
     equivalent = viscous_equivalent(model, q) if structural else None
+    if equivalent is not None:
+        free = ", actuators free" if len(model.active) else ""
+        warnings.warn(f"structural damping is {equivalent.sentence()}{free}", LeftOut, stacklevel=4)
     made = plant(model if equivalent is None else model.damped(equivalent.D), q, loads=True, kept=kept, passes=passes)
     motion = made.accelerations or made.tree
     assert motion is not None

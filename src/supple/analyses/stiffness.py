@@ -10,6 +10,7 @@ from supple.errors import SuppleError
 from supple.machine import Machine
 from supple.model.algebra import Array, one_thread
 from supple.model.closing import values
+from supple.model.drives import given_way
 from supple.model.equilibrium import Equilibrium, equilibrium, linearise
 from supple.model.limits import notices
 from supple.model.mobility import check_regular
@@ -17,7 +18,7 @@ from supple.model.model import Model
 from supple.model.participation import by_kind, link_energies, shares
 from supple.model.ports import MOVED, in_plane, point_rows, wrenches_of
 from supple.model.posture import posture
-from supple.model.stresses import stresses, unknown_forms
+from supple.model.stresses import stresses, unknown_forms, weight_left_out
 from supple.model.yielding import yielding
 from supple.results import Stiffness
 from supple.robot.written import Written, pose_of
@@ -36,7 +37,8 @@ def stiffness(
 ) -> Stiffness:
     """Compliance and stiffness of a named point about the robot's equilibrium under weight and loads.
 
-    Actuators are held; those with a `stiffness` in the robot file give way as their servo does. point: the robot's only one
+    Actuators are held; those with a `stiffness` in the robot file give way to forces and loads as their servo does, not to
+    the weight under which it holds the pose. point: the robot's only one
     if None; loads: as of `modes`."""
     model = robot.model()
     chosen = _chosen(model, point)
@@ -45,7 +47,8 @@ def stiffness(
     w = wrenches_of(model, loads or {})
     rest = equilibrium(model, straight, w=w)
     rows = point_rows(model, rest.q, chosen)
-    flow = yielding(model, linearise(model, rest, w=w), rows.T)
+    linear = linearise(model, rest, w=w)
+    flow = yielding(model, linear, rows.T)
     compliance = rows @ flow
     used = in_plane(model)
     matrix, rigid = _inverse(compliance, used)
@@ -57,7 +60,7 @@ def stiffness(
         stiffness=matrix,
         rigid=tuple(MOVED[k] for k in rigid),
         principal=_principal(compliance[:3, :3], [k for k in used if k < 3]),
-        deflection=_between(model, straight, rest.q, chosen),
+        deflection=_between(model, straight, rest.q, chosen) + rows @ given_way(model, linear, _pushed(model, rest.q, w)),
         links=links,
         kinds=kinds,
         pose={n: float(x) for n, x in zip(model.names, values(model, straight), strict=True) if n not in _bent(model)},
@@ -66,6 +69,12 @@ def stiffness(
         stresses=stresses(model, rest.q),
         notices=(*notices(model, rest.q), *_beyond(model, rest.q)),
     )
+
+
+def _pushed(model: Model, q: Array, w: Array) -> Array:
+    """Generalised forces (nv,) of wrenches at the named points."""
+    every = zip(model.mechanism.points, w, strict=True)
+    return sum((point_rows(model, q, name).T @ wrench for name, wrench in every if wrench.any()), np.zeros(model.nv))
 
 
 def _beyond(model: Model, q: Array) -> list[str]:
@@ -78,6 +87,14 @@ def _beyond(model: Model, q: Array) -> list[str]:
         lines.append(
             f"link {worst.link!r}{also} is stressed by {worst.stress / 1e6:.4g} MPa, {worst.stress / worst.limit:.0%} "
             "of its yield stress: nothing here is true of it any more"
+        )
+    light = weight_left_out(model, q)
+    if light:
+        name = max(light, key=lambda k: light[k])
+        also = f" ({len(light) - 1} other links too)" if len(light) > 1 else ""
+        lines.append(
+            f"stresses of link {name!r}{also} lack what weight does between its nodes, up to {light[name] / 1e6:.3g} MPa; "
+            "more `elements` show it"
         )
     unknown = unknown_forms(model)
     if unknown:

@@ -20,11 +20,12 @@ class Answers:
     """What was asked of n poses, by name, not a number where there is no answer; and why not, for every one of those.
 
     T: (n, nv, m) motions of all coordinates for the m independent ones that M, K, D and H are of; squares: of angular
-    frequencies, lowest first; shapes: (n, nv, modes), of unit modal mass."""
+    frequencies, lowest first; shapes: (n, nv, modes), of unit modal mass; loads: (n or 1, 6 points) wrenches."""
 
     status: Array
     found: Mapping[str, Array]
     problems: Mapping[int, str] = field(default_factory=dict)
+    loads: Array = field(default_factory=lambda: np.zeros((1, 0)))
 
     def __getitem__(self, name: str) -> Array:
         return self.found[name]
@@ -97,4 +98,4 @@ class Core(Prepared):
         held = self.held(poses, np.broadcast_to(inner, (count, inner.shape[1])))
         seeds, certain = self.seeds(inner)
         batch = Batch(self, poses, p, inner, held, seeds, load, stage, modes, frozenset(wanted), threads)
-        return Answers(*batch.answered(np.broadcast_to(certain, count)))
+        return Answers(*batch.answered(np.broadcast_to(certain, count)), load)

@@ -15,6 +15,7 @@ import numpy as np
 from supple.backends.interpreter import interpret
 from supple.core.compiled import EQUILIBRIA, LINEAR, POSTURES
 from supple.core.core import Answers, Core
+from supple.core.drives import NEEDED, moved_by_drives
 from supple.core.fibres import FibreStress
 from supple.errors import SuppleError
 from supple.expr.function import Function, function
@@ -174,14 +175,19 @@ def _deflection(core: Core, name: str, number: str, inside: str, part: str) -> Q
     if part and part not in MOVED[:3]:
         raise SuppleError(f"the quantity {name!r}: a deflection has x, y, z, not {part!r}")
 
+    servos = list(core.model.servos)
+
     def of(core: Core, answers: Answers, p: Array) -> Array:
         moved = answers["bent_places"][:, k] - answers["places"][:, k]
+        if servos and answers.loads.any():
+            moved = moved + moved_by_drives(answers, servos, 6 * k)[:, :3]
         return moved[:, MOVED.index(part)] if part else np.linalg.norm(moved, axis=1)
 
     about = f"deflection of {point} under weight and loads" + (f" along {part}" if part else "")
     along = MOVED.index(part) if part else None
-    wanted = frozenset({"places", "bent_places"})
-    return Quantity(name, "m", about, EQUILIBRIA, wanted, 0, of, low_is_bad=False, kind="deflection", index=k, part=along)
+    wanted = frozenset({"places", "bent_places"}) | (NEEDED if servos else frozenset())
+    stage = LINEAR if servos else EQUILIBRIA
+    return Quantity(name, "m", about, stage, wanted, 0, of, low_is_bad=False, kind="deflection", index=k, part=along)
 
 
 def _place(core: Core, name: str, number: str, inside: str, part: str) -> Quantity:

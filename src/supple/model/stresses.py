@@ -18,6 +18,7 @@ from supple.robot.bodies.record import Fibres, strains
 from supple.robot.mechanism import Frame
 
 _TERMS = 41
+_LEFT_OUT = 0.02  # of a stress, worth a word
 
 
 @dataclass(frozen=True)
@@ -50,6 +51,25 @@ def unknown_forms(model: Model) -> tuple[str, ...]:
     """Links of beams whose stresses are not known, because only properties of their section are given."""
     own = [f.link for f in model.mechanism.frames if f.body.fibres is not None and not f.body.fibres.form[0]]
     return tuple(dict.fromkeys(own))
+
+
+def weight_left_out(model: Model, q: Array) -> dict[str, float]:
+    """Links whose weight between nodes bends them by more than a share of the robot's largest stress, and by what stress
+    (Pa): w l^2 / 12 at the ends of an element of length l, as if it lay level."""
+    found: dict[str, float] = {}
+    largest = max((s.stress for s in stresses(model, q)), default=0.0)
+    g = float(np.linalg.norm(model.gravity))
+    for frame in model.mechanism.frames:
+        fibres = frame.body.fibres
+        if fibres is None or not fibres.form[0]:
+            continue
+        places = np.unique(fibres.places.astype(float))
+        moment = g * float(frame.body.mass) / np.ptp(places) * float(np.diff(places).max()) ** 2 / 12
+        about = [3] if model.mechanism.planar else [2, 3]
+        more = float(von_mises(fibres, moment * np.eye(4)[about]).max())
+        if more > _LEFT_OUT * largest:
+            found[frame.link] = max(more, found.get(frame.link, 0.0))
+    return found
 
 
 def _worst(frame: Frame, q: Array) -> Stress:

@@ -168,12 +168,7 @@ class _Assembly:
                 role="slide",
             )
             anchor = Anchor(frame, fixed_marker(zeros(3), eye()))
-        if self.planar:
-            R = zeros(3, 3)
-            for k, letter in enumerate(PLANES[self.robot.plane]):
-                R[:, k] = direction(letter)
-            anchor = Anchor(anchor.frame, fixed_marker(zeros(3), R))
-        else:
+        if not self.planar:
             self.orientation = quaternion_of(turns(entry.part.rotate))
         pieces = self.bodies.pieces(entry.part.body, self.skeleton.normal_at(anchor), floating=True)
         self.platform = self.skeleton.add_frame(
@@ -181,6 +176,7 @@ class _Assembly:
             anchor,
             entry,
             "revolute" if self.planar else "spherical",
+            direction(PLANES[self.robot.plane][2]) if self.planar else None,
             body=pieces[0].body,
             coordinate="r",
             kind="platform",
@@ -214,12 +210,20 @@ class _Assembly:
             first = Anchor(cross, fixed_marker(zeros(3), lay))
             second = Anchor(second.frame, replace(second.marker, rotation=second.marker.rotation @ lay))
             joint = "revolute"
-        forbidden = FORBIDDEN[joint]
+        if self.planar and joint == "revolute":
+            first, second = self.skeleton.upright(first), self.skeleton.upright(second)
+        return Closure(entry.name, part.joint, first, second, self.forbidden(joint, first))
+
+    def forbidden(self, joint: str, first: Anchor) -> tuple[int, ...]:
+        """What a closing joint forbids of the relative motion that there is in space or in the plane."""
         axes = self.skeleton.planar_axes(self.skeleton.normal_at(first))
-        if axes is not None:
-            kept = {AXES.index(a) for a in axes}
-            forbidden = tuple(k for k in forbidden if k in kept)
-        return Closure(entry.name, part.joint, first, second, forbidden)
+        if axes is None:
+            return FORBIDDEN[joint]
+        made = tuple(k for k in FORBIDDEN[joint] if AXES[k] in axes)
+        if not made or (joint == "prismatic" and "z" not in axes):
+            text = f"the z axis of this {joint} joint is the normal of the plane {self.robot.plane}; turn it into the plane"
+            raise EntryError(f"{text} by rotate")
+        return made
 
     # The whole ---------------------------------------------------------------------------------------------
 

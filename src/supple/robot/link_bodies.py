@@ -15,12 +15,13 @@ from supple.robot import description as spec
 from supple.robot.bodies.beam import beam_body, beam_marker
 from supple.robot.bodies.beam_element import BeamSpec
 from supple.robot.bodies.damping import damped
-from supple.robot.bodies.record import Array, Body, Marker, eye, moved, moved_marker, zeros
+from supple.robot.bodies.record import Array, Body, Marker, eye, is_zero, moved, moved_marker, zeros
 from supple.robot.bodies.rigid import rigid_body
 from supple.robot.bodies.section import CrossSection, cross_section
 from supple.robot.bodies.shortening import section_shortening
 from supple.robot.entries import EntryError, resolved
 from supple.robot.geometry import beam_frame, direction, point
+from supple.robot.physical import MOMENTS
 from supple.robot.quantity import is_number
 from supple.robot.reader import Description
 
@@ -88,6 +89,8 @@ class LinkBodies:
 
     def body_pieces(self, body: spec.Body, normal: Array, floating: bool) -> list[Piece]:
         if body.rigid is not None:
+            if self.planar:
+                _check_turning(body.rigid, normal, self.plane)
             return [Piece(_checked(rigid_body(body.rigid)))]
         if body.plate is not None or body.fe is not None:
             return [self.flexible_piece(body, floating)]
@@ -185,6 +188,18 @@ def _checked(body: Body) -> Body:
         if is_number(number) and not abs(number) <= _LARGEST:
             raise EntryError("its mass, inertia or stiffness is out of range; check its sizes and units")
     return body
+
+
+def _check_turning(rigid: spec.Rigid, normal: Array, plane: str) -> None:
+    """Refuses inertia of a planar robot's body that is written for other axes than the one it turns about."""
+    inertia = rigid.inertia or rigid.inertia_at_origin
+    along = [k for k in range(3) if abs(abs(float(normal[k])) - 1) < 1e-9]
+    if inertia is None or rigid.unphysical is not None or not along:
+        return
+    moments = np.diagonal(inertia.matrix())
+    if is_zero(moments[along[0]]) and not is_zero(moments):
+        own = MOMENTS[along[0]]
+        raise EntryError(f"its inertia has no {own}, about which alone a body turns in the plane {plane} here; give {own}")
 
 
 def flexible_bodies(description: Description) -> dict[str, tuple[Body, dict[str, Marker]]]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
@@ -22,7 +23,7 @@ from supple.robot.bodies.record import (
 )
 from supple.robot.bodies.spring import spring_body, spring_marker, spring_problem
 from supple.robot.entries import Entry, EntryError
-from supple.robot.geometry import direction, snapped
+from supple.robot.geometry import direction, snapped, turns
 from supple.robot.link_bodies import Piece
 from supple.robot.mechanism import Anchor, Coordinate, Frame, JointMotion, Kind, Role
 
@@ -189,6 +190,14 @@ class Skeleton:
         if abs(float(normal[k])) < 1 - 1e-9:
             raise EntryError("one of the joint's axes must point along the normal of the plane; change rotate")
         return (*(a for i, a in enumerate("xyz") if i != k), "r" + "xyz"[k])
+
+    def upright(self, anchor: Anchor) -> Anchor:
+        """An anchor of a planar robot with z along the plane's normal, about which alone it can turn."""
+        x, y, _ = (float(n) for n in self.normal_at(anchor))
+        if abs(x) < 1 - 1e-9 and abs(y) < 1 - 1e-9:
+            return anchor
+        turn = turns([{"y": x * np.pi / 2} if abs(x) > abs(y) else {"x": -y * np.pi / 2}])
+        return Anchor(anchor.frame, replace(anchor.marker, rotation=anchor.marker.rotation @ turn))
 
     # Places on links ---------------------------------------------------------------------------------------
 

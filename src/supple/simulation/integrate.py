@@ -264,6 +264,7 @@ def _simulation(
         # lines for the reader: where theory or tolerance are left
         "notices": [
             *simulator.motion.notices,
+            *_stiff(simulator),
             *beyond_limits(judged),
             *limits_left(simulator, parts),
             *warnings_of(settings, balance["energy_balance_error"], lost),
@@ -275,6 +276,22 @@ def _simulation(
     name = simulator.model.mechanism.name
     varied = {k: tuple(float(y) for y in x) for k, x in simulator.varied.items()}
     return Simulation(name, simulator.motion.name, time, signals, axes, kinds, outcome, summary, varied, made)
+
+
+def _stiff(simulator: Simulator) -> list[str]:
+    """A line for actuators that give way in `modes` or `frf`, by servos that this motion does not have."""
+    motion, names = simulator.motion, [simulator.model.names[i] for i in simulator.model.servos]
+    led = motion.driven("controlled") + (
+        [] if motion.torques is None else [n.removeprefix("tau ") for n in motion.torques.names]
+    )
+    left = [name for name in names if name not in led]
+    if not left:
+        return []
+    which = ", ".join(left[:4]) + (" ..." if len(left) > 4 else "")
+    held = all(name in simulator.prescribed for name in left)
+    how = "actuators keep to their path" if held else "actuators move freely"
+    whose = "a servo" if len(left) == 1 else "servos"
+    return [f"the stiffness of {which} is of {whose}, which this motion does not have: {how}; a `controller` gives way"]
 
 
 def _solved(plant: Plant) -> str:

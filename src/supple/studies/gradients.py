@@ -8,6 +8,7 @@ import numpy as np
 
 from supple.backends.interpreter import interpret
 from supple.core.core import Core, Derivatives
+from supple.core.drives import NEEDED, drive_slopes, moved_by_drives
 from supple.core.gradients import compliance_derivatives, square_slopes
 from supple.core.quantities import Quantity, evaluated, mass_function
 from supple.core.tangents import by_parameters
@@ -83,9 +84,13 @@ def _stiffness(core: Core, d: Derivatives, q: Quantity, values: Array) -> Array:
 
 def _deflection(core: Core, d: Derivatives, q: Quantity, values: Array) -> Array:
     change = d["bent_places"][:, :, q.index] - d["places"][:, :, q.index]
+    moved = d.answers["bent_places"][:, q.index] - d.answers["places"][:, q.index]
+    servos = list(core.model.servos)
+    if servos and d.answers.loads.any():
+        change = change + drive_slopes(d, servos, 6 * q.index)[..., :3]
+        moved = moved + moved_by_drives(d.answers, servos, 6 * q.index)[:, :3]
     if q.part is not None:
         return change[:, :, q.part]
-    moved = d.answers["bent_places"][:, q.index] - d.answers["places"][:, q.index]
     made: Array = np.einsum("nki,ni->nk", change, moved) / np.maximum(np.linalg.norm(moved, axis=1), 1e-300)[:, None]
     return made
 
@@ -130,7 +135,7 @@ Slope = Callable[[Core, Derivatives, Quantity, Array], Array]
 SLOPES: dict[str, tuple[frozenset[str], Slope]] = {
     "f": (frozenset({"M", "K"}), _frequency),
     "stiffness": (frozenset({"K", "T", "points"}), _stiffness),
-    "deflection": (frozenset({"places", "bent_places"}), _deflection),
+    "deflection": (frozenset({"places", "bent_places"}) | NEEDED, _deflection),
     "place": (frozenset({"places"}), _place),
     "torque": (frozenset({"tau"}), _torque),
     "mass": (frozenset(), _mass),
