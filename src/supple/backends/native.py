@@ -16,7 +16,7 @@ from supple.backends.interpreter import Interpreted, interpret
 from supple.errors import BackendError, Makeshift
 from supple.expr.function import Array, Function
 
-LANES = (1, 4, 8)
+LANES = (1, 4, 8, 16)
 _WORTH_A_THREAD = 2_000_000  # operations below which a thread costs more than it saves
 
 _notice_given = False

@@ -1,6 +1,6 @@
 /* What `real` is, and its sine, cosine, root and sign.
  *
- * SUPPLE_LANES (1, 4 or 8) states are computed side by side; SUPPLE_SINGLE chooses float over double.
+ * SUPPLE_LANES (1, 4, 8 or 16) states are computed side by side; SUPPLE_SINGLE chooses float over double.
  * One lane is plain C99; more lanes use the vector types of GCC and Clang. Every lane count gives the same bits.
  */
 #include <math.h>
