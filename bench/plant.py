@@ -3,8 +3,8 @@
     python bench/plant.py [ROBOT] [STEPS] [elsewhere]      # dualemps, 1000000 if not given
 
 A robot under a pd controller at 10 kHz along a path: the exported plant and the exported controller, in one C program, step
-by step; and `supple simulate --step 0.1ms --tol 1e-9` of the same motion. What differs most of all coordinates every 1000
-steps is printed, then what the plant asks of the linker, the processor time of its steps, and how a loop by the clock goes.
+by step; and `supple simulate --step 0.1ms --tol 1e-9` of the same motion. What differs most of coordinates and points every
+1000 steps is printed, then what the plant asks of the linker, the processor time of its steps, and a loop by the clock.
 elsewhere: the same program under sanitisers (as many steps) and, by zig and qemu-user, on ARM (a hundredth of
 them, at least 1000).
 """
@@ -30,10 +30,10 @@ duration: %g s
 controller: {pd: {kp: 2e5 N/m, kd: 3e3 N*s/m, sample: 0.1 ms}}
 """,
     "delta": """
+space: platform
 signals:
-  leg1/q1: {sine: {amplitude: 0.1, frequency: 0.7 Hz, fade: 0.5 s}}
-  leg2/q1: {sine: {amplitude: 0.07, frequency: 1.1 Hz, fade: 0.5 s}}
-  leg3/q1: {sine: {amplitude: 0.05, frequency: 0.9 Hz, fade: 0.5 s}}
+  x: {sine: {amplitude: 40 mm, frequency: 0.7 Hz, fade: 0.5 s}}
+  y: {sine: {amplitude: 30 mm, frequency: 1.1 Hz, fade: 0.5 s}}
 duration: %g s
 controller: {pd: {kp: 300, kd: 5, sample: 0.1 ms}}
 """,
@@ -43,6 +43,7 @@ LOOP = """
 #include <stdlib.h>
 #include "@_plant.h"
 #include "@_controller.h"
+#define ROW (NAMED(_PLANT_Q) + 3 * NAMED(_PLANT_POINTS))
 static @_plant robot;
 int main(int count, char **words)
 {
@@ -58,7 +59,8 @@ int main(int count, char **words)
         outcome = @_plant_step(&robot, tau, 1e-4);
         if ((k + 1) % every == 0) {
             @_plant_state(&robot, all, rates);
-            if (fwrite(all, sizeof(double), NAMED(_PLANT_Q), file) != NAMED(_PLANT_Q))
+            @_plant_points(&robot, all + NAMED(_PLANT_Q), rates);
+            if (fwrite(all, sizeof(double), ROW, file) != ROW)
                 outcome = -1;
         }
     }
@@ -72,7 +74,7 @@ EVERY = 1000
 
 
 def looped(folder: Path, name: str, compiler: tuple[str, ...], before: tuple[str, ...], steps: int, size: int) -> np.ndarray:
-    """Coordinates (samples, size) of so many steps by the program that a compiler makes."""
+    """Coordinates and places of points (samples, size) of so many steps by the program that a compiler makes."""
     sources = ["loop.c", f"{name}_plant.c", f"{name}_controller.c"]
     subprocess.run([*compiler, *STRICT, *sources, "-o", "loop", "-lm"], cwd=folder, check=True)
     every = str(min(EVERY, steps))
@@ -85,7 +87,8 @@ def main() -> None:
     name = next((a for a in given if a in MOTIONS), "dualemps")
     steps = next((int(a) for a in given if a.isdigit()), 1_000_000)
     robot = supple.Robot(name)
-    size = robot.model().mechanism.nq
+    nq, points = robot.model().mechanism.nq, len(robot.model().mechanism.points)
+    size = nq + 3 * points
     with tempfile.TemporaryDirectory() as made:
         folder = Path(made)
         (folder / "motion.yaml").write_text(MOTIONS[name] % (steps * 1e-4))
@@ -94,8 +97,11 @@ def main() -> None:
         (folder / "loop.c").write_text(LOOP.replace("NAMED(", f"({name.upper()}").replace("@", name))
         out = looped(folder, name, ("gcc",), (), steps, size)
         run = robot.simulate(folder / "motion.yaml", method="radau", step="0.1 ms", tol=1e-9, every=min(EVERY, steps) * 1e-4)
-        off = np.abs(run["position"][1 : len(out) + 1] - out).max()
-        print(f"{name}: {steps} steps: all coordinates within {off:.2e} m or rad of supple simulate", flush=True)
+        places = run["point_position"][1 : len(out) + 1].reshape(len(out), -1)
+        off, what = np.abs(places - out[:, nq:]).max(), "points"
+        if run["position"].shape[1] == nq:  # no quaternions among them
+            off, what = max(off, np.abs(run["position"][1 : len(out) + 1] - out[:, :nq]).max()), "coordinates and points"
+        print(f"{name}: {steps} steps: {what} within {off:.2e} m or rad of supple simulate", flush=True)
         subprocess.run(["gcc", *STRICT, "-c", f"{name}_plant.c"], cwd=folder, check=True)
         asked = subprocess.run(["nm", "-u", f"{name}_plant.o"], cwd=folder, check=True, capture_output=True, text=True)
         print("the plant asks the linker for", ", ".join(sorted({x.split()[-1] for x in asked.stdout.splitlines()})))

@@ -45,14 +45,17 @@ def moved(run: supple.results.Simulation) -> float:
 
 
 @pytest.mark.skipif(find_compiler() is None, reason="no C compiler")
-def test_least_times_are_those_of_bang_bang(robot: supple.Robot) -> None:
-    """1.0936 kg under 4 N up to 0.5 m/s: 0.1 / v + v / a at least; accelerations that ramp over 1/60 take a little more."""
+def test_least_times_are_those_of_bang_bang(robot: supple.Robot, tmp_path: Path) -> None:
+    """1.0936 kg under 4 N up to 0.5 m/s: 0.1 / v + v / a at least; accelerations that ramp over 1/60 take a little more, and
+    so does a blade that swings meanwhile, whose forces are within the limit too."""
     mass = 1 + 0.3 * 7800 * 2e-3 * 20e-3
     least = 0.1 / 0.5 + 0.5 * mass / 4
-    run = robot.optimise_motion("go")
+    (file := tmp_path / "stiff.yaml").write_text(SLIDER.replace("210 GPa", "1e5 GPa"))
+    stiff, run = supple.Robot(file).optimise_motion("go"), robot.optimise_motion("go")
     told = run.summary["performance"]
-    assert least < moved(run) < 1.03 * least
+    assert least < moved(stiff) < 1.03 * least and moved(stiff) <= moved(run) < 1.05 * least
     assert 0.98 < told["limits"]["speed"]["s"]["used"] < 1.0001
+    assert 0.98 < told["limits"]["force"]["s"]["used"] < 1.0011
     slower = robot.optimise_motion("go", limits={"speed": "0.4 m/s"})
     assert moved(slower) > moved(run) and slower.summary["performance"]["limits"]["speed"]["s"]["used"] < 1.0001
 
@@ -62,9 +65,42 @@ def test_vibration_is_limited_in_the_simulation_too(robot: supple.Robot) -> None
     quick = robot.optimise_motion("go").summary["performance"]
     calm = robot.optimise_motion("go", residual="2 um", modes=2)
     left = calm.summary["performance"]["residual_vibration_m"]["tip"]
-    assert quick["residual_vibration_m"]["tip"] > 100 * left and left < 4e-6
+    assert quick["residual_vibration_m"]["tip"] > 100 * left and left < 2.003e-6
     assert moved(calm) < 1.5 * quick["rest_from_s"]
     assert "instead of 0.6 s, tip then vibrates" in calm.summary["notices"][0]
+
+
+TURNING = """
+name: swinger
+space: planar
+gravity: [0, 0, 0]
+materials: {steel: {E: 210 GPa, rho: 7800 kg/m^3}}
+sections: {blade: {rectangle: {y: 4 mm, z: 30 mm}}}
+bodies:
+  carriage: {rigid: {mass: 3 kg, inertia: {zz: 1e-2}}}
+  arm: {beam: {length: 0.5 m, section: blade, material: steel, elements: 2}}
+  load: {rigid: {mass: 0.4 kg, inertia: {zz: 1e-4}}}
+links:
+  carriage: {parent: base, joint: prismatic, axis: y, q: s, body: carriage}
+  arm: {parent: carriage, joint: revolute, axis: z, q: turn, body: arm}
+  load: {parent: arm, joint: fixed, at: [0.5, 0, 0], body: load}
+actuators: {s: {viscous: 5}, turn: {viscous: 0.01}}
+points: {tip: {link: load}}
+motions:
+  go:
+    moves: [{by: {s: 0.2, turn: 40 deg}, duration: 0.6 s}, {rest: 0.5 s}]
+    limits: {speed: {s: 1 m/s, turn: 4 rad/s}, force: {s: 40 N, turn: 6 N*m}}
+"""
+
+
+@pytest.mark.skipif(find_compiler() is None, reason="no C compiler")
+def test_limits_are_kept_by_the_robot_that_bends(tmp_path: Path) -> None:
+    """An arm that turns while its carriage moves: what the linear robot foresees is off by a hundredth of the vibration,
+    ten times what may be left, and the rigid robot's forces by a fifth; both are made up for."""
+    (file := tmp_path / "swinger.yaml").write_text(TURNING)
+    told = supple.Robot(file).optimise_motion("go", residual="20 um").summary["performance"]
+    assert told["residual_vibration_m"]["tip"] < 20.03e-6
+    assert 0.98 < max(x["used"] for x in told["limits"]["force"].values()) < 1.02
 
 
 def test_limits_that_cannot_be_met_are_told(robot: supple.Robot, tmp_path: Path) -> None:

@@ -1,7 +1,8 @@
 """The least time along a path under limits of speed, acceleration, force and residual vibration.
 
 A law s(t) of the way from rest to rest is a piecewise linear acceleration on a grid of normalised time u = t / T. Of the
-rigid robot on the path, tau = m s'' + n s'^2 + d s' + k with coefficients of s; what vibrates at the end is linear in s''.
+rigid robot on the path, tau = m s'' + n s'^2 + d s' + k with coefficients of s; what vibrates on the way, and pulls at the
+actuators, and at the end is linear in s''.
 So for a given T, and the speeds of the law before, the question is a linear program, exact in its rows: T is found by
 halving, the law is renewed, until nothing changes.
 """
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
 
 NEAR = (0.985, 1.0, 1.015)  # of a frequency, at all of which a law keeps to what it may leave
 _NODES = 60  # intervals of a law
+_GAUSS = 8  # places of an interval at which integrands are taken
+_RADIANS = 8.0  # of a vibration within an interval, up to which they see it whole
 _SIDES = 24  # of the polygon that stands for a circle
 _RENEWED = 6  # times that the speeds of the law before enter
 _LONGEST = 200.0  # of the duration given
@@ -30,12 +33,18 @@ _CLOSE = 2e-3  # of the least time
 
 @dataclass(frozen=True)
 class Left:
-    """A vibration: damped angular frequency, decay rate, and the amplitudes (m) of a point at the end for s'', s' and s'^2
-    of 1 during one second, at equally spaced shares of the way (shares, 3), with sign."""
+    """A vibration: damped angular frequency, decay rate, the amplitudes at the end for s'', s' and s'^2 of 1 during one
+    second, at equally spaced shares of the way (shares, 3), with sign; the forces of the actuators for an acceleration of 1
+    of the vibration (shares, actuators); and what a point moves by it (m). `meter` tells the point's
+    speed (m/s) from rates; `beyond`: what simulations have at the end beyond all this (m)."""
 
     omega: float
     decay: float
     reach: Array
+    grip: Array
+    size: float
+    meter: Array
+    beyond: complex = 0.0
 
 
 @dataclass(frozen=True)
@@ -132,14 +141,15 @@ def _program(way: Way, asked: Asked, law: Law, T: float) -> Array | None:
     integral, double = _integrals()
     s, rate, _ = law.state(nodes)
     first, second = way.curve.derivative(1)(s), way.curve.derivative(2)(s)
-    forces = way.forces(s, rate / T, 0 * rate)
+    by_pull, by_speed = _shaking(way, T, law)
+    forces = way.forces(s, rate / T, 0 * rate) + by_speed
     m = way.at(way.inertia, s)
     rows, most = [], []
     for j in range(len(way.names)):
         for A, b, limit in (
             (first[:, j, None] * integral / T, 0 * rate, asked.speed[j]),
             (np.diag(first[:, j]) / T**2, second[:, j] * rate**2 / T**2, asked.acceleration[j]),
-            (np.diag(m[:, j]) / T**2, forces[:, j], asked.force[j]),
+            (np.diag(m[:, j]) / T**2 + by_pull[j], forces[:, j], asked.force[j]),
         ):
             if np.isfinite(limit):
                 rows += [A, -A]
@@ -176,36 +186,94 @@ def _integrals() -> tuple[Array, Array]:
 def _vibrations(left: tuple[Left, ...], T: float, law: Law) -> tuple[Array, Array]:
     """Complex amplitudes (vibrations, nodes) that unit accelerations d2s/du2 at nodes leave at the end, and those
     (vibrations,) that speeds leave, both felt where the law is then."""
-    nodes = np.linspace(0.0, 1.0, _NODES + 1)
-    at, weights = np.polynomial.legendre.leggauss(8)
-    h = nodes[1]
-    u = (nodes[:-1, None] + h * (at + 1) / 2).ravel()
-    w = np.tile(h * weights / 2, _NODES)
-    hats = np.maximum(0.0, 1 - np.abs(u[:, None] - nodes) / h)
+    u, w, hats = _quadrature()
     s, rate, _ = law.state(u)
     rows, there = [], []
     for x in left:
-        turning = w * np.exp((1j * x.omega - x.decay) * T * (1 - u))
-        pull, one, two = (np.interp(s, np.linspace(0.0, 1.0, len(x.reach)), column) for column in x.reach.T)
+        turning = x.size * w * np.exp((1j * x.omega - x.decay) * T * (1 - u)) * (not _too_quick(x, T))
+        pull, one, two = _over_way(x.reach, s)
         rows.append(((pull * turning)[:, None] * hats).sum(axis=0) / T)
-        there.append(((one * rate + two * rate**2 / T) * turning).sum())
+        there.append(((one * rate + two * rate**2 / T) * turning).sum() + x.beyond)
     return np.array(rows), np.array(there)
 
 
+def _too_quick(x: Left, T: float) -> bool:
+    """Whether a vibration is so quick that it follows the ramps of a law and leaves nothing that counts."""
+    return x.omega * T / _NODES > _RADIANS
+
+
+def _quadrature() -> tuple[Array, Array, Array]:
+    """Gauss' places u in all intervals, their weights, and the hats of all nodes there (places, nodes)."""
+    nodes = np.linspace(0.0, 1.0, _NODES + 1)
+    at, weights = np.polynomial.legendre.leggauss(_GAUSS)
+    h = nodes[1]
+    u = (nodes[:-1, None] + h * (at + 1) / 2).ravel()
+    return u, np.tile(h * weights / 2, _NODES), np.maximum(0.0, 1 - np.abs(u[:, None] - nodes) / h)
+
+
+def _over_way(values: Array, s: Array) -> Array:
+    """Columns of values at equally spaced shares of the way, at shares s."""
+    return np.array([np.interp(s, np.linspace(0.0, 1.0, len(values)), column) for column in values.T])
+
+
+def _shaking(way: Way, T: float, law: Law) -> tuple[Array, Array]:
+    """Forces of the actuators that vibrations on the way ask for: for unit accelerations d2s/du2 at nodes (actuators, nodes,
+    nodes), and for the speeds of the law (nodes, actuators)."""
+    nodes = np.linspace(0.0, 1.0, _NODES + 1)
+    u, w, hats = _quadrature()
+    s, rate, _ = law.state(u)
+    here, now, _ = law.state(nodes)
+    by_pull = np.zeros((len(way.names), len(nodes), len(nodes)))
+    by_speed = np.zeros((len(nodes), len(way.names)))
+    for x in way.left[len(NEAR) // 2 :: len(NEAR)]:
+        if _too_quick(x, T):
+            continue
+        turn = 1j * x.omega - x.decay
+        ahead = np.exp(turn * T * (nodes[np.arange(_NODES) + 1].repeat(_GAUSS) - u)) * w
+        pull, one, two = _over_way(x.reach, s)
+        parts = np.column_stack([(pull * ahead)[:, None] * hats / T, (one * rate + two * rate**2 / T) * ahead])
+        z = np.zeros((len(nodes), len(nodes) + 1), complex)
+        for k, more in enumerate(parts.reshape(_NODES, _GAUSS, -1).sum(axis=1)):
+            z[k + 1] = z[k] * np.exp(turn * T * nodes[1]) + more
+        pull, one, two = _over_way(x.reach, here)
+        felt = np.column_stack([np.diag(pull) / T**2, one * now / T + two * now**2 / T**2])
+        swing = -(turn**2 * z).imag - x.omega * felt  # eta'' of eta = -Im z
+        grip = _over_way(x.grip, here)
+        by_pull += grip[:, :, None] * swing[None, :, :-1]
+        by_speed += (grip * swing[:, -1]).T
+    return by_pull, by_speed
+
+
 def residual_of(way: Way, law: Law) -> float:
-    """The sum of the amplitudes that a law leaves (m), by the linear robot at its end."""
+    """The sum of the amplitudes that a law leaves (m)."""
+    return float(np.abs(amplitudes(way, law)[len(NEAR) // 2 :: len(NEAR)]).sum())
+
+
+def amplitudes(way: Way, law: Law) -> Array:
+    """Complex amplitudes (vibrations,) of the point that a law leaves (m)."""
     if not way.left:
-        return 0.0
-    rows, there = _vibrations(way.left[len(NEAR) // 2 :: len(NEAR)], law.duration, law)
-    return float(np.abs(rows @ law.pull + there).sum())
+        return np.zeros(0, complex)
+    rows, there = _vibrations(way.left, law.duration, law)
+    made: Array = rows @ law.pull + there
+    return made
+
+
+def _law_forces(way: Way, law: Law, u: Array) -> Array:
+    """Forces (times, actuators) at shares u of the time."""
+    s, v, a = law.state(u)
+    by_pull, by_speed = _shaking(way, law.duration, law)
+    shaking = (by_pull @ law.pull).T + by_speed
+    return way.forces(s, v / law.duration, a / law.duration**2) + _over_way(shaking, u).T
 
 
 def used(way: Way, asked: Asked, law: Law) -> float:
     """The largest share of a limit of speed, acceleration or force that a law uses."""
-    s, v, a = law.state(np.linspace(0.0, 1.0, 8 * _NODES + 1))
+    u = np.linspace(0.0, 1.0, 8 * _NODES + 1)
+    forces = _law_forces(way, law, u)
+    s, v, a = law.state(u)
     v, a = v / law.duration, a / law.duration**2
     first, second = way.curve.derivative(1)(s), way.curve.derivative(2)(s)
-    values = (first * v[:, None], first * a[:, None] + second * v[:, None] ** 2, way.forces(s, v, a))
+    values = (first * v[:, None], first * a[:, None] + second * v[:, None] ** 2, forces)
     shares = [np.abs(x) / most for x, most in zip(values, (asked.speed, asked.acceleration, asked.force), strict=True)]
     return float(max(x.max() for x in shares))
 

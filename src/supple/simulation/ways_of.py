@@ -53,7 +53,7 @@ def way_between(
     rigid = robot.model(rigid=True)
     felt = [_felt(rigid, motion, path.names, *(curve.derivative(k)(x) if k else curve(x) for k in range(3))) for x in places]
     m, n, d, k = (np.array(x) for x in zip(*felt, strict=True))
-    left = () if point is None else _left(robot.model(), motion, path.names, curve, point, modes)
+    left = _left(robot.model(), motion, path.names, curve, point, modes)
     return Way(tuple(path.names), curve, places, m, n, d, k, left, span[1] - span[0])
 
 
@@ -73,32 +73,38 @@ def _felt(
 
 
 def _left(
-    model: Model, motion: Motion, names: Sequence[str], curve: BSpline, point: str, count: int
+    model: Model, motion: Motion, names: Sequence[str], curve: BSpline, point: str | None, count: int
 ) -> tuple[Left, ...]:  # fmt: skip
-    """The slowest vibrations at the end of a way, as a point feels them when actuators are accelerated on the way."""
+    """The slowest vibrations at the end of a way, as a point and the actuators feel them when these are accelerated."""
+    if not model.mechanism.indices("elastic"):
+        return ()
     last = _shaken(model, motion, names, curve, 1.0, count)
-    rows = point_rows(model, last.q, point)[:3]
-    pulled = []
+    pulled, gripped = [], []
     for s in np.linspace(0.0, 1.0, _SHAKEN):
         here = _shaken(model, motion, names, curve, float(s), count)
         likeness = last.shapes.T @ last.M @ here.shapes
         own = np.abs(likeness).argmax(axis=1)
-        pulled.append(here.pulled[own] * np.sign(likeness[np.arange(len(own)), own])[:, None])
+        sign = np.sign(likeness[np.arange(len(own)), own])[:, None]
+        pulled.append(here.pulled[own] * sign)
+        gripped.append(here.gripped[own] * sign)
+    rows = None if point is None else point_rows(model, last.q, point)[:3]
     made = []
     for k, square in enumerate(last.squares):
         if square > 0:
             omega = float(np.sqrt(square))
             ratio = min(0.99, float(last.lost[k] / omega) / (2 * omega))
             turning = omega * np.sqrt(1 - ratio**2)
-            reach = np.array(pulled)[:, k] / turning * np.linalg.norm(rows @ last.shapes[:, k])
-            made += [Left(turning * near, ratio * omega, reach) for near in NEAR]
+            size = 1.0 if rows is None else float(np.linalg.norm(rows @ last.shapes[:, k]))
+            reach, grip, meter = np.array(pulled)[:, k] / turning, np.array(gripped)[:, k], last.M @ last.shapes[:, k] * size
+            made += [Left(turning * near, ratio * omega, reach, grip, size, meter) for near in NEAR]
     return tuple(made)
 
 
 @dataclass(frozen=True)
 class _Shaken:
     """Modes at a place: posture, mass, squared frequencies, what damping takes (times frequency), shapes over all
-    coordinates, and what s'', s' and s'^2 on the way do to each (modes, 3)."""
+    coordinates, what s'', s' and s'^2 on the way do to each (modes, 3), and the forces of the actuators for an acceleration
+    of each (modes, actuators)."""
 
     q: Array
     M: Array
@@ -106,6 +112,7 @@ class _Shaken:
     lost: Array
     shapes: Array
     pulled: Array
+    gripped: Array
 
 
 def _shaken(model: Model, motion: Motion, names: Sequence[str], curve: BSpline, s: float, count: int) -> _Shaken:
@@ -123,4 +130,4 @@ def _shaken(model: Model, motion: Motion, names: Sequence[str], curve: BSpline, 
     pull, turn = shapes.T @ linear.M_tree @ spread @ first, shapes.T @ linear.M_tree @ spread @ second
     free = shapes[every].T
     pulled = np.column_stack([pull, free @ (two - still - by_square), free @ by_square + turn])
-    return _Shaken(rest.q, linear.M_tree, squares, lost, shapes, pulled)
+    return _Shaken(rest.q, linear.M_tree, squares, lost, shapes, pulled, shapes.T @ linear.M_tree @ spread)
