@@ -194,7 +194,7 @@ static int integrate(Robot *r, double step)
         return 0;
     tell_inputs(r, step, &in);
     z->t = 0.0;
-    int outcome = r->told != GOING_ON || driven ? restart(z, &in.drive) : FINE;
+    int outcome = r->told != GOING_ON || driven ? restart(z, &in.drive, 0) : FINE;
     if (outcome == FINE)
         outcome = supple_run(z, &in.drive, step, MOST_STEPS, NULL, 0, &recorded);
     if (outcome != DONE) {

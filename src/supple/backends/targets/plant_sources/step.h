@@ -80,7 +80,7 @@ int PLANT_NAME(step)(PLANT_TYPE *plant, const double *tau, double dt)
         p->torque[6 * i] = tau[i];
     }
     const Drive d = plant_drive(p);
-    int outcome = restart(z, &d);
+    int outcome = restart(z, &d, 0);
     if (outcome != FINE)
         return outcome;
     z->step = dt;
