@@ -88,8 +88,8 @@ def tests(folder: Path) -> list[Seed]:
 
 def _measured(folder: Path) -> None:
     """responses.uff, modes.uff, table.csv and static.csv of the test."""
-    from supple.measured.functions import RESPONSE, Function58, write_functions
     from supple.measured.mode_sets import NodalMode, write_modes
+    from supple.storage.universal import RESPONSE, Function58, write_functions
 
     f = np.linspace(1.0, 64.0, 64)
     y = 1 / ((2 * np.pi * 20) ** 2 - (2 * np.pi * f) ** 2 + 20j * f)

@@ -159,6 +159,14 @@ def test_settings_and_poses_take_units() -> None:
     assert pose["arm1/q1"] == pytest.approx(2.0943951023931953, abs=1e-12)
 
 
+def test_values_of_a_pose_are_given_one_by_one_or_with_commas() -> None:
+    def modes(*words: str) -> str:
+        return CliRunner().invoke(main, ["modes", "dualemps", "--count", "1", "--json", *words]).stdout
+
+    together = modes("--at", "q11=50 mm, q21=-0.02")
+    assert json.loads(together)["frequencies_hz"] and together == modes("--at", "q11=50 mm", "--at", "q21=-0.02")
+
+
 def test_brackets_in_names_are_printed_as_they_are(tmp_path: Path) -> None:
     file = cantilever(tmp_path, "name: cantilever\nabout: A", f"name: '{BRACKETS}'\nabout: (see [red]) A")
     for verb in ("check", "modes"):

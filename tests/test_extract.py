@@ -11,9 +11,9 @@ from click.testing import CliRunner
 
 from supple.cli.main import main
 from supple.measured.extraction import extracted
-from supple.measured.functions import Function58, write_functions
 from supple.measured.mode_sets import read_modes
 from supple.measurements import Responses
+from supple.storage.universal import Function58, write_functions
 
 LINES = np.linspace(10, 60, 401)
 

@@ -40,8 +40,8 @@ ROOMS = {
         "errors", "kept_models", "delivery", "fmu_parts", "expr", "robot", "formulations", "models", "backends", "machine",
     },
     "measured": {
-        "errors", "delivery", "measurements", "expr", "robot", "motion", "formulations", "backends", "model", "machine",
-        "core",
+        "errors", "delivery", "storage", "measurements", "expr", "robot", "motion", "formulations", "backends",
+        "model", "machine", "core",
     },
     "storage": {"errors", "results", "delivery", "private"},
     "studies": {"errors", "results", "robot", "backends", "model", "machine", "core", "storage"},

@@ -9,13 +9,14 @@ import pytest
 
 from supple.errors import RobotFileError, SuppleError
 from supple.machine import Machine
-from supple.measured.functions import Function58, read_functions, write_functions
+from supple.measured.functions import read_functions
 from supple.measured.gathered import modes_in, responses_in, table_of
 from supple.measured.hammer import Blow, Processing, blow_fault, responses_of
 from supple.measured.instrumented import instrumented, rows_of
 from supple.measured.mode_sets import NodalMode, write_modes
 from supple.measured.test import parse_test
 from supple.model.posture import posture
+from supple.storage.universal import Function58, write_functions
 
 X = np.arange(64) * 0.4887585532746823
 

@@ -80,6 +80,17 @@ def test_the_command_below_a_figure_makes_it(report: Any, tmp_path: Path) -> Non
     assert (tmp_path / "mode2.png").is_file() and (tmp_path / "map.png").is_file()
 
 
+def test_a_motion_file_is_named_as_it_was_given_and_a_map_left_out_is_said(tmp_path: Path, monkeypatch: Any) -> None:
+    monkeypatch.setattr("supple.api.pages._LARGEST_MAPPED", 3)
+    monkeypatch.chdir(tmp_path)
+    Path("blow.yaml").write_text("duration: 5 ms\nloads: {P: {fx: {impulse: {area: 0.1, duration: 1 ms}}}}\n")
+    made = supple.Robot("dualemps").report(motion="blow.yaml", count=1)
+    commands = [c for c in Seen(made.page()).commands if c.startswith("supple simulate")]
+    assert shlex.split(commands[-1])[3:5] == ["--motion", "blow.yaml"]
+    assert CliRunner().invoke(main, shlex.split(commands[-1])[1:]).exit_code == 0
+    assert [n for n in made.notices if n.startswith("no map: the robot has ")] and made.study is None
+
+
 def test_names_in_reports_are_text(report: Any) -> None:
     check = replace(report.check, robot=EVIL, about=EVIL, masses={EVIL: 1.0})
     evil = replace(

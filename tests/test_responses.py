@@ -57,6 +57,56 @@ def test_state_space_and_frequency_domain_agree(name: str, inputs: str, outputs:
         assert np.abs(own - found.values).max() < 1e-8 * np.abs(found.values).max()
 
 
+MASSES = """
+space: spatial
+gravity: [0, 0, 0]
+bodies: {{none: {{rigid: {{mass: 0.5}}}}, block: {{rigid: {{mass: 1.5}}}}}}
+links:
+  slide: {{parent: base, stiffness: {{x: 8000}}, damping: {{x: {c}}}, body: none}}
+  block: {{parent: slide, stiffness: {{y: 15000}}, damping: {{y: 5}}, body: block}}
+points: {{tip: {{link: block}}}}
+"""
+
+
+def written(folder: Path, text: str) -> supple.Robot:
+    (folder / "robot.yaml").write_text(text)
+    return supple.Robot(folder / "robot.yaml")
+
+
+def test_the_peak_of_a_narrow_resonance_is_its_own_and_not_the_grids(tmp_path: Path) -> None:
+    """2 kg on 8 kN/m with 0.05 N s/m: 1 / (2 k z sqrt(1 - z^2)) at f sqrt(1 - 2 z^2), between lines 2.5 Hz apart. What the
+    other direction does is nothing."""
+    k, c = 8000.0, 0.05
+    z = c / (2 * np.sqrt(k * 2))
+    found = written(tmp_path, MASSES.format(c=c)).frf(
+        "tip.fx", "tip.x,tip.y", band=(0, 25), points=11, quantity="displacement"
+    )  # fmt: skip
+    hz, size = found.peak("tip.x", "tip.fx")
+    assert hz == pytest.approx(np.sqrt(k / 2 * (1 - 2 * z**2)) / (2 * np.pi), rel=1e-9)
+    assert size == pytest.approx(1 / (2 * k * z * np.sqrt(1 - z**2)), rel=1e-9)
+    assert np.abs(found["tip.x", "tip.fx"]).max() < 0.05 * size  # the grid knows nothing of it
+    told = found.to_json()["peaks"][0]
+    assert (told["output"], told["input"], told["frequency_hz"], told["size"]) == ("tip.x", "tip.fx", hz, size)
+    assert found.drawn[1].shape[0] == len(found.drawn[0]) > 11 and size in np.abs(found.drawn[1])
+    assert not found["tip.y", "tip.fx"].any() and found.peak("tip.y", "tip.fx")[1] == 0
+    assert "10.066" in found._repr_html_() and f"{size:.4g}" in found._repr_html_()
+
+
+def test_a_resonance_that_nothing_damps_has_no_bound(tmp_path: Path) -> None:
+    found = written(tmp_path, MASSES.format(c=0)).frf("tip.fx", "tip.x", band=(0, 25), points=11)
+    assert [n for n in found.notices if "nothing damps the modes at 10.066 Hz" in n]
+
+
+def test_modes_of_computed_responses_are_those_of_the_robot(tmp_path: Path) -> None:
+    """What `frf` writes `extract` reads as it is: the three modes of a beam whose bending stiffness loses 2 %, and none
+    that stands for what poles cannot say of such damping."""
+    written(tmp_path, BEAM).frf("tip.fy", "tip.y", band=(0.5, 35.0), points=1400).save(tmp_path / "frf.uff")
+    modes = supple.Robot.extract(tmp_path / "frf.uff").modes
+    roots = np.array([1.875104069, 4.694091133, 7.854757438])
+    np.testing.assert_allclose(modes.frequencies_hz, (roots / L) ** 2 * np.sqrt(EI / MU) / (2 * np.pi), rtol=1e-3)
+    np.testing.assert_allclose(modes.damping_ratios, 0.01, rtol=0.02)
+
+
 def test_the_response_at_rest_is_the_compliance() -> None:
     robot = supple.Robot("delta")
     found = robot.frf("tool", "tool", band=(0.0, 1.0), points=2, quantity="displacement")
@@ -130,7 +180,8 @@ def test_universal_files_of_responses(tmp_path: Path) -> None:
     pyuff = pytest.importorskip("pyuff")
     found = supple.Robot("cantilever").frf("tip.fz", "tip.z,tip.ry", points=11)
     found.save(tmp_path / "frf.uff")
-    first, second = pyuff.UFF(str(tmp_path / "frf.uff")).read_sets()
+    units, first, second = pyuff.UFF(str(tmp_path / "frf.uff")).read_sets()
+    assert units["type"] == 164 and units["length"] == units["force"] == 1.0
     np.testing.assert_allclose(first["data"], found["tip.z", "tip.fz"], rtol=1e-5)
     assert (first["rsp_dir"], first["ref_dir"], second["rsp_dir"]) == (3, 3, 5)
     np.testing.assert_allclose(first["x"], found.frequencies_hz)

@@ -14,10 +14,11 @@ from click.testing import CliRunner
 
 import supple
 from supple.cli.main import main
-from supple.results.study import Study
+from supple.results.study import Column, Study
 from supple.storage import studies as stored
 from supple.studies import question as asking
 from supple.studies.question import Question
+from supple.views.study_plot import study_figure
 
 GRID = {"x": "-0.25:0.25:21", "y": [-0.2, -0.05, 0.1, 0.2375]}
 
@@ -207,6 +208,22 @@ def test_a_map_says_once_where_robots_do_not_stay_in_their_poses(home: int, far:
     found = supple.Robot(file).map(over={"x": "0:1:5"})
     assert len(found.notices) == (0 if far is None else 1)
     np.testing.assert_allclose(values(found), np.sqrt(9.81 * 0.3 / (0.02 + 0.3**2)) / (2 * np.pi), rtol=1e-9)
+
+
+@pytest.mark.parametrize(("count", "drawn", "said_so"), [(7, 7, ""), (13, 12, "12 of 13 values of z drawn")])
+def test_a_map_over_three_axes_draws_every_slice_or_says_so(count: int, drawn: int, said_so: str) -> None:
+    z = np.linspace(0, 1, count)
+    names = ("x", "y", "z")
+    grid = dict(zip(names, np.meshgrid([0.0, 1.0, 2.0], [0.0, 1.0, 2.0], z, indexing="ij"), strict=True))
+    chosen = {n: Column("m", x.ravel()) for n, x in grid.items()}
+    answered = np.ones(9 * count, dtype=bool)
+    answered[0] = False
+    asked = {"f1": Column("Hz", grid["z"].ravel())}
+    figure = study_figure(Study("robot", "map", (3, 3, count), names, chosen, asked, answered))
+    titles = [axes.get_title() for axes in figure.axes if axes.get_title()]
+    assert len(titles) == drawn and titles[0] == "z = 0 mm" and titles[-1] == "z = 1000 mm"
+    title = figure._suptitle.get_text()
+    assert said_so in title and ("of 13" in title) == bool(said_so) and "1 without an answer" in title
 
 
 def test_the_command_line_says_what_it_found(tmp_path: Path) -> None:

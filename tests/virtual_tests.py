@@ -10,9 +10,9 @@ import numpy as np
 
 from supple.analyses.frf import frf
 from supple.machine import Machine
-from supple.measured.functions import Function58, write_functions
 from supple.measured.instrumented import instrumented
 from supple.measured.test import Test, parse_test
+from supple.storage.universal import Function58, write_functions
 
 AXES = "xyz"
 

@@ -269,9 +269,11 @@ class LinearShown(_Shown, results.LinearModel):
         """Bode plots within a band (Hz); `file` writes the picture too."""
         import numpy as np
 
+        from supple.results.resonances import near_poles
         from supple.views.bode import bode_figure
 
         f = np.linspace(max(band[0], 1e-3), band[1], 2001)
+        f = np.union1d(f, near_poles(np.linalg.eigvals(self.A), f))
         names = (self.inputs, self.outputs, self.input_units, self.output_units)
         found = results.Frf(self.robot, self.free, "response", f, self.response(f), *names)
         made = Picture(bode_figure(found, f"under {self.controller}" if self.controller else None))

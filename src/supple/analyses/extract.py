@@ -9,10 +9,11 @@ import numpy as np
 
 from supple.errors import SuppleError
 from supple.measured.extraction import extracted
-from supple.measured.functions import RESPONSE, read_functions
+from supple.measured.functions import read_functions
 from supple.measured.mode_sets import NodalMode, write_modes
 from supple.measurements import Extracted, Responses
 from supple.robot.written import Band, band_of
+from supple.storage.universal import RESPONSE
 
 _AXES = {1: "x", 2: "y", 3: "z", 4: "rx", 5: "ry", 6: "rz"}
 

@@ -11,7 +11,6 @@ import numpy as np
 from supple.errors import SuppleError
 from supple.machine import Machine
 from supple.measured import rehearsed_files as files
-from supple.measured.functions import Function58
 from supple.measured.instrumented import instrumented
 from supple.measured.measured_run import noisy_run
 from supple.measured.observed_motion import accelerations
@@ -24,6 +23,7 @@ from supple.measurements import Rehearsed
 from supple.robot.named_files import files_below, is_outside_allowed
 from supple.robot.yaml_tree import read_text
 from supple.simulation.states import run_along
+from supple.storage.universal import Function58
 
 _WAYS = ("responses", "records")
 _VISCOUS = "in records over time, structural damping is the viscous damping of every mode"

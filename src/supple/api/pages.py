@@ -124,6 +124,8 @@ class Pages(Postures, Studies, Motions, Tests):
             posed.append(Posed(options, scene, modes, stiff))
             notices += scene.notices
         run = None if motion is None else self.simulate(motion, duration=duration, progress=progress)
+        if run is not None and run.summary.get("structural_damping"):
+            notices.append(f"structural damping: {run.summary['structural_damping']}")
         settings = tuple(x for name, value in self.settings.items() for x in ("--set", f"{name}={value}"))
         first = (poses or [{}])[0]
         study: tuple[Study, tuple[str, ...]] | None = None
@@ -135,6 +137,7 @@ class Pages(Postures, Studies, Motions, Tests):
             (self._called, *settings), self.check(first, assembly=assembly), self._parameters(),
             tuple(posed), run, study, self._origin(),
             tuple(dict.fromkeys([*notices, *(() if run is None else run.summary["notices"])])),
+            str(motion) if isinstance(motion, (str, Path)) else "",
         )  # fmt: skip
         return shown(made, ReportShown)
 
@@ -147,6 +150,11 @@ class Pages(Postures, Studies, Motions, Tests):
 
         grid = dict(over) if over else self._about(at)
         if not grid:
+            count = self.model().nv
+            if count > _LARGEST_MAPPED:
+                notices.append(
+                    f"no map: the robot has {count} coordinates, more than {_LARGEST_MAPPED}; --over asks for one"
+                )
             return None
         kept = {name: value for name, value in at.items() if name not in grid}
         try:

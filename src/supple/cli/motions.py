@@ -51,10 +51,10 @@ accept_option = click.option(
 plot_option = click.option("--plot", type=click.Path(path_type=Path), metavar="FILE", help="Picture (.png, .svg, .pdf).")
 
 
-def writable(output: Path | None, plot: Path | None) -> None:
+def writable(output: Path | None, plot: Path | None, kinds: tuple[str, ...] = (".nc", ".csv", ".mat")) -> None:
     """Complaints about file names come before the work."""
-    if output is not None and output.suffix.lower() not in (".nc", ".csv", ".mat"):
-        raise SuppleError(f"-o {output}: results are written to .nc, .csv or .mat files")
+    if output is not None and output.suffix.lower() not in kinds:
+        raise SuppleError(f"-o {output}: results are written to {', '.join(kinds[:-1])} or {kinds[-1]} files")
     if plot is not None and plot.suffix.lower() not in (".png", ".svg", ".pdf"):
         raise SuppleError(f"--plot {plot}: pictures are written to .png, .svg or .pdf files")
     for path in (output, plot):

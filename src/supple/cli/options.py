@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from collections.abc import Iterable
 from typing import Any
 
@@ -11,6 +12,8 @@ import click
 
 from supple.errors import SuppleError
 from supple.formulations.registry import USUAL, names
+
+_ANOTHER = re.compile(r",(?=[^,=]+=)")  # a comma before the next NAME=
 
 
 class FormulationOption(click.Option):
@@ -28,7 +31,7 @@ formulation_option = click.option(
 
 def named_values(context: click.Context, option: click.Parameter, given: tuple[str, ...]) -> dict[str, str]:
     made = {}
-    for item in given:
+    for item in (part for text in given for part in _ANOTHER.split(text)):
         name, equals, value = item.partition("=")
         if not equals or not name.strip() or not value.strip():
             raise SuppleError(f"{option.opts[0]} {item!r} must be NAME=VALUE")
@@ -83,7 +86,8 @@ set_option = click.option(
 )
 at_option = click.option(
     "--at", "at", multiple=True, callback=named_values, metavar="NAME=VALUE",
-    help="Joint value or platform coordinate (x, y, z, rx, ry, rz); SI, or with a unit: --at 'q1=30 deg'.",
+    help="Joint value or platform coordinate (x, y, z, rx, ry, rz); SI, or with a unit: --at 'q1=30 deg'. "
+    "Repeated, or x=0.1,y=0.2.",
 )  # fmt: skip
 load_option = click.option(
     "--load", "loads", multiple=True, callback=point_loads, metavar="POINT=FX,FY,FZ[,MX,MY,MZ]",

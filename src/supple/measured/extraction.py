@@ -19,6 +19,8 @@ _MOST = 60  # modes that are added
 _BEYOND = 1.05  # times the ends of the band: modes so near to it are reported
 _MOST_DAMPED = 0.5
 _FEW = 6  # rounds of fits that only compare
+_NEAR = 0.02  # of a pole: nearer ones are the same
+_BESIDE = 0.02  # damping ratio of poles outside of the band
 
 
 def extracted(
@@ -49,7 +51,7 @@ def extracted(
     poles = _completed(small, stable.poles, count, decisions)
     if not len(poles):
         raise SuppleError("no mode stands out of the noise; widen the band, raise the orders, or measure with less noise")
-    poles = _needed(small, poles, count, decisions)
+    poles = _needed(small, poles, stable.poles, count, decisions)
     fit = _physical(modal_fit(cut, poles), inside, decisions)
     shares = _shares(fit.poles, stable)
     for pole, share in zip(fit.poles, shares, strict=True):
@@ -80,7 +82,7 @@ def compressed(responses: Responses, most: int = 48) -> Responses:
 
 def _completed(cut: Responses, poles: Array, count: int | None, decisions: list[str]) -> Array:
     """Poles with those added, one by one, that what is left of the responses asks for (BIC)."""
-    fit = modal_fit(cut, poles, _FEW) if len(poles) else None
+    fit = _begun(cut, poles, count) if len(poles) else None
     for _ in range(_MOST):
         if count is not None and fit is not None and len(fit.poles) >= count:
             break
@@ -88,8 +90,9 @@ def _completed(cut: Responses, poles: Array, count: int | None, decisions: list[
         for guess in missing_poles(cut, np.zeros(0) if fit is None else fit.poles):
             start = np.append([] if fit is None else fit.poles, guess)
             tried = modal_fit(cut, start, _FEW)
-            before = _nothing(cut) if fit is None else _criterion(fit, cut)
-            if _criterion(tried, cut) < before and (better is None or _criterion(tried, cut) < _criterion(better, cut)):
+            lines = independent_lines(tried, cut)
+            before = _nothing(cut, lines) if fit is None else _criterion(fit, cut, lines)
+            if _criterion(tried, cut, lines) < before and (better is None or tried.noise.sum() < better.noise.sum()):
                 better = tried
         if better is None:
             break
@@ -100,15 +103,35 @@ def _completed(cut: Responses, poles: Array, count: int | None, decisions: list[
     return found
 
 
-def _needed(cut: Responses, poles: Array, count: int | None, decisions: list[str]) -> Array:
+def _begun(cut: Responses, stable: Array, count: int | None) -> ModalFit:
+    """The fit from stable poles, with poles beside the band where without them stable ones would leave it to stand for
+    what modes outside of it add."""
+    fit = modal_fit(cut, stable, _FEW)
+    if count is not None or not _lost(fit.poles, stable):
+        return fit
+    first, last = 2 * np.pi * cut.frequencies_hz[[0, -1]]
+    beside = [complex(-_BESIDE * w, w) for w in (0.5 * max(first, 1e-3 * last), 1.5 * last)]
+    tried = modal_fit(cut, np.append(stable, beside), _FEW)
+    return tried if _lost(tried.poles, stable) < _lost(fit.poles, stable) else fit
+
+
+def _lost(poles: Array, stable: Array) -> int:
+    """How many stable poles none of these is near to."""
+    return sum(bool((np.abs(poles - p) > _NEAR * abs(p)).all()) for p in stable)
+
+
+def _needed(cut: Responses, poles: Array, stable: Array, count: int | None, decisions: list[str]) -> Array:
     """The poles that the data need (BIC), or as many as are asked for."""
     fit = modal_fit(cut, poles)
     while len(fit.poles) > 1 and (count is None or len(fit.poles) > count):
-        strength = np.array([np.linalg.norm(r) / abs(p.real) for r, p in zip(fit.residues, fit.poles, strict=True)])
         best = None
-        for k in np.argsort(strength)[:2]:
+        for k in _weakest(fit):
             tried = modal_fit(cut, fit.poles[np.arange(len(fit.poles)) != k], _FEW)
-            worse = _criterion(tried, cut) - _criterion(fit, cut)
+            own = bool((np.abs(stable - fit.poles[k]) < _NEAR * abs(fit.poles[k])).any())
+            if count is None and _lost(tried.poles, stable) > _lost(fit.poles, stable) + own:
+                continue  # another one would leave its place to stand for this one
+            lines = float(len(cut.frequencies_hz)) if own else independent_lines(fit, cut)
+            worse = _criterion(tried, cut, lines) - _criterion(fit, cut, lines)
             if best is None or worse < best[0]:
                 best = (worse, k, tried)
         if best is None or (count is None and best[0] > 0):
@@ -117,6 +140,11 @@ def _needed(cut: Responses, poles: Array, count: int | None, decisions: list[str
         decisions.append(f"{hz:.4g} Hz is left out: the responses are told as well without it")
         fit = best[2]
     return fit.poles
+
+
+def _weakest(fit: ModalFit) -> Array:
+    strength = np.array([np.linalg.norm(r) / abs(p.real) for r, p in zip(fit.residues, fit.poles, strict=True)])
+    return np.argsort(strength)[:2]
 
 
 def _physical(fit: ModalFit, band: tuple[float, float], decisions: list[str]) -> ModalFit:
@@ -136,18 +164,27 @@ def _shares(poles: Array, stable: Stable) -> Array:
     for k, pole in enumerate(poles):
         if len(stable.poles):
             near = int(np.argmin(np.abs(stable.poles - pole)))
-            made[k] = stable.shares[near] if abs(stable.poles[near] - pole) < 0.02 * abs(pole) else 0.0
+            made[k] = stable.shares[near] if abs(stable.poles[near] - pole) < _NEAR * abs(pole) else 0.0
     return made
 
 
-def _nothing(cut: Responses) -> float:
-    lines = len(cut.frequencies_hz)
+def independent_lines(fit: ModalFit, cut: Responses) -> float:
+    """How many lines tell something of their own: all of them if what is left is white, few if it goes on from line to
+    line, as errors of the model do (Bartlett 1946: N (1 - r) / (1 + r), r from one line to the next)."""
+    left = (fit.restored - cut.values).reshape(len(cut.values), -1)
+    size = np.maximum((np.abs(left) ** 2).sum(0), 1e-300)
+    r = float(np.mean((left[1:].conj() * left[:-1]).sum(0).real / size))
+    lines = float(len(left))
+    return lines if r < 3 / np.sqrt(left.size) else max(lines * (1 - r) / (1 + r), 1.0)
+
+
+def _nothing(cut: Responses, lines: float) -> float:
     return float(2 * lines * np.sum(np.log(np.mean(np.abs(cut.values) ** 2, axis=0) / 2)))
 
 
-def _criterion(fit: ModalFit, cut: Responses) -> float:
-    """Schwarz's criterion of white noise per channel."""
-    lines, outputs, inputs = cut.values.shape
+def _criterion(fit: ModalFit, cut: Responses, lines: float) -> float:
+    """Schwarz's criterion of noise per channel that is independent on so many lines."""
+    outputs, inputs = cut.values.shape[1:]
     unknown = len(fit.poles) * (2 + 2 * outputs * inputs)
     rest = np.maximum(fit.noise.ravel() ** 2, 1e-30 * np.abs(cut.values).max() ** 2)
     return float(2 * lines * np.sum(np.log(rest)) + unknown * np.log(2 * lines))

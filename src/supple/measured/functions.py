@@ -1,15 +1,13 @@
-"""Functions at nodes of universal files (datasets 58 and 58b): time histories, responses, coherences; read and written."""
+"""Functions at nodes of universal files (datasets 58 and 58b): time histories, responses, coherences; read."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
 
-from supple.delivery import written_whole
 from supple.errors import SuppleError
 from supple.measured.universal import (
     Dataset,
@@ -20,41 +18,17 @@ from supple.measured.universal import (
     floats,
     integers,
     numbers,
-    units_lines,
     units_of,
 )
 from supple.robot.bodies.record import Array
+from supple.storage.universal import COHERENCE, FORCE, ORDERS, RESPONSE, STRAIN, Function58
 
-TIME, AUTO, CROSS, RESPONSE, COHERENCE = 1, 2, 3, 4, 6
-_FORCE, _STRAIN, _ORDERS = 13, 3, {8: 0, 11: 1, 12: 2}
-_SPECIFIC = {order: code for code, order in _ORDERS.items()}
 _LABELS = {  # what one of a unit is in SI
     "m/s^2": 1.0, "m/s2": 1.0, "m/s**2": 1.0, "m/s": 1.0, "m": 1.0, "n": 1.0, "mm": 1e-3, "mm/s": 1e-3, "um": 1e-6,
     "g": 9.80665, "kn": 1e3, "lbf": 4.4482216152605, "in": 0.0254, "in/s": 0.0254, "in/s^2": 0.0254, "mm/s^2": 1e-3,
     "m/m": 1.0, "strain": 1.0, "um/m": 1e-6, "ue": 1e-6,
 }  # fmt: skip
 _MOST = 50_000_000  # values of one function
-
-
-@dataclass(frozen=True)
-class Function58:
-    """A function of time or frequency: `x` (s or Hz), `y`, its nodes and directions (1 to 6, negative against the axis).
-
-    `order`: how often the response is differentiated (None: not a motion); `force`: whether it is a force itself."""
-
-    kind: int
-    x: Array
-    y: Array
-    node: int
-    direction: int
-    reference: int
-    reference_direction: int
-    order: int | None
-    force: bool
-    name: str = ""
-    first: int = 0
-    case: int = 0  # number of the blow or run
-    strain: bool = False
 
 
 @dataclass(frozen=True)
@@ -126,8 +100,8 @@ def _function(dataset: Dataset, units: Units) -> Function58:
     over, under = _motion(lines[8]), _motion(lines[9])
     scale, order = _scale(lines[8], lines[9], over, under, units, head[0])
     return Function58(
-        head[0], x, y * scale, *head[1:5], order, over == _FORCE, lines[0].strip()[:80], dataset.first, head[5],
-        over == _STRAIN,
+        head[0], x, y * scale, *head[1:5], order, over == FORCE, lines[0].strip()[:80], dataset.first, head[5],
+        over == STRAIN,
     )  # fmt: skip
 
 
@@ -194,10 +168,10 @@ def _label(line: str) -> str:
 
 def _scale(above: str, below: str, over: int, under: int, units: Units, kind: int) -> tuple[float, int | None]:
     """What one of the ordinate is in SI, and how often its motion is differentiated."""
-    order = 0 if over == _STRAIN or (over == _FORCE and kind == RESPONSE) else _ORDERS.get(over)
+    order = 0 if over == STRAIN or (over == FORCE and kind == RESPONSE) else ORDERS.get(over)
     if kind == COHERENCE:
         return 1.0, order
-    per_force = kind == RESPONSE and (under == _FORCE or under == 0)
+    per_force = kind == RESPONSE and (under == FORCE or under == 0)
     if kind == RESPONSE and order is None and over != 0:
         raise Fault(
             f"a response of data type {over}; strain (3), displacement (8), velocity (11), acceleration (12) and force (13) "
@@ -208,49 +182,8 @@ def _scale(above: str, below: str, over: int, under: int, units: Units, kind: in
         return names[0] / (names[1] or 1.0) if per_force else names[0], order
     if not units.said:
         raise Fault(
-            "neither a dataset 164 nor labels say its units; write units: SI to the pose in the test file if they are SI"
+            "neither a dataset 164 nor labels say its units; if they are SI, say --units SI to `extract`, or write "
+            "units: SI to the pose in the test file"
         )
-    size = units.force if over == _FORCE else 1.0 if over == _STRAIN else units.length
+    size = units.force if over == FORCE else 1.0 if over == STRAIN else units.length
     return size / units.force if per_force else size, order
-
-
-# Writing ----------------------------------------------------------------------------------------------------------------
-
-
-def write_functions(path: Path, functions: Iterable[Function58], nodes: dict[int, Sequence[float]] | None = None) -> Path:
-    """A universal file in SI: units, nodes if given, and functions as text of double precision."""
-    lines = units_lines()
-    if nodes:
-        lines += ["    -1", "  2411"]
-        for label, place in nodes.items():
-            lines += [f"{label:10d}{1:10d}{1:10d}{11:10d}", "".join(f"{float(x):25.16E}" for x in place)]
-        lines.append("    -1")
-    for f in functions:
-        lines += _written(f)
-    return written_whole(path, lambda file: file.write_text("\n".join(lines) + "\n", encoding="ascii"))
-
-
-def _written(f: Function58) -> list[str]:
-    name = "".join(c if c.isascii() and c.isprintable() else "_" for c in f.name)[:70] or "NONE"
-    complex_ = np.iscomplexobj(f.y)
-    step = float(np.diff(f.x).mean())
-    flat = np.column_stack([f.y.real, f.y.imag]).ravel() if complex_ else f.y
-    over = _STRAIN if f.strain else _FORCE if f.force else _SPECIFIC.get(f.order if f.order is not None else -1, 0)
-    under = _FORCE if f.kind == RESPONSE else 0
-    labels = {_STRAIN: "m/m", 8: "m", 11: "m/s", 12: "m/s^2", _FORCE: "N"}
-    rows = [
-        "    -1", "    58", name, "NONE", "NONE", "NONE", f"STEP {step:.17g}",
-        f"{f.kind:5d}{0:10d}{0:5d}{f.case:10d} {'NONE':<10}{f.node:10d}{f.direction:4d} {'NONE':<10}{f.reference:10d}"
-        f"{f.reference_direction:4d}",
-        f"{6 if complex_ else 4:10d}{len(f.x):10d}{1:10d}{float(f.x[0]):13.5E}{step:13.5E}{0.0:13.5E}",
-        _axis(17 if f.kind == TIME else 18, "Time" if f.kind == TIME else "Frequency", "s" if f.kind == TIME else "Hz"),
-        _axis(over, "NONE", labels.get(over, "NONE")),
-        _axis(under, "NONE", labels.get(under, "NONE")),
-        _axis(0, "NONE", "NONE"),
-    ]  # fmt: skip
-    rows += ["".join(f"{v:20.11E}" for v in flat[k : k + 4]) for k in range(0, len(flat), 4)]
-    return [*rows, "    -1"]
-
-
-def _axis(kind: int, name: str, unit: str) -> str:
-    return f"{kind:10d}{0:5d}{0:5d}{0:5d} {name:<20} {unit:<20}"

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from supple.errors import SuppleError
-from supple.measured.functions import COHERENCE, RESPONSE, TIME, Function58, Measured, read_functions
+from supple.measured.functions import Measured, read_functions
 from supple.measured.hammer import Blow, Processing, responses_of
 from supple.measured.mode_sets import read_modes
 from supple.measured.tables import read_modal_table
@@ -17,6 +17,7 @@ from supple.measured.test import Channel, Pose, Test
 from supple.measurements import MeasuredModes, Responses
 from supple.robot.bodies.record import Array
 from supple.robot.named_files import files_below, is_outside_allowed
+from supple.storage.universal import COHERENCE, RESPONSE, TIME, Function58
 
 _LEAST_COHERENCE = 1e-6
 

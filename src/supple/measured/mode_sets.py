@@ -10,8 +10,9 @@ import numpy as np
 
 from supple.delivery import written_whole
 from supple.errors import SuppleError
-from supple.measured.universal import Dataset, Fault, datasets, floats, integers, units_lines
+from supple.measured.universal import Dataset, Fault, datasets, floats, integers
 from supple.robot.bodies.record import Array
+from supple.storage.universal import units_lines
 
 _NORMAL, _COMPLEX = 2, (3, 7)
 _ORDER = {0: 0, 8: 0, 11: 1, 12: 2}

@@ -11,11 +11,11 @@ import numpy as np
 from ruamel.yaml import YAML
 
 from supple.delivery import written_whole
-from supple.measured.functions import COHERENCE, RESPONSE, TIME, Function58, write_functions
 from supple.measured.hammer import Blow
 from supple.measured.test import Channel, Test
 from supple.measurements import Responses
 from supple.robot.bodies.record import Array
+from supple.storage.universal import COHERENCE, RESPONSE, TIME, Function58, write_functions
 
 MEASURED = ("frequencies", "damping", "table", "responses", "records", "modes", "units")
 

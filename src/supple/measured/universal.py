@@ -163,11 +163,3 @@ def units_of(dataset: Dataset) -> Units:
     if len(factors) < 2 or not (1e-6 < factors[0] < 1e6 and 1e-9 < factors[1] < 1e9):
         raise Fault("no factors of length and force")
     return Units(1 / factors[0], 1 / factors[1], True)
-
-
-def units_lines() -> list[str]:
-    """A dataset 164 that says SI."""
-    return [
-        "    -1", "   164", f"{1:10d}{'SI: Meter (newton)':<20}{2:10d}",
-        f"{1.0:25.17E}{1.0:25.17E}{1.0:25.17E}", f"{273.15:25.17E}", "    -1",
-    ]  # fmt: skip

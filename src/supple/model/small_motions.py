@@ -17,6 +17,7 @@ from supple.model.ports import Ports, inputs_of, outputs_of
 
 _CHUNK = 2_000_000  # complex numbers of the systems that are solved at once
 _IDLE = 1e-13  # of the largest squared frequency: what resists less resists not at all
+_ROUNDING = 1e-10  # of what rows, shapes and amplitudes would make if they did not cancel
 QUANTITIES = {"displacement": 0, "velocity": 1, "acceleration": 2}
 
 
@@ -73,6 +74,33 @@ class SmallMotions:
         return made
 
     @one_thread
+    def poles(self) -> Array:
+        """Poles (1/s) of the upper half plane."""
+        omega = np.sqrt(np.abs(self.squares))
+        omega[omega == 0] = 1.0
+        n = len(omega)
+        A = np.block([[np.zeros((n, n)), np.diag(omega)], [-(self.K + 1j * self.H) / omega, -self.D]])
+        found = np.linalg.eigvals(A if self.H.any() else A.real)
+        made: Array = found[found.imag > 0]
+        return made
+
+    @one_thread
+    def rounding(self, frequencies_hz: Array) -> np.ndarray:
+        """Which responses (outputs, inputs) are only rounding at most of these frequencies: rows across amplitudes."""
+        sizes = np.linalg.norm(self.C, axis=1)
+        shares = []
+        for w in 2 * np.pi * np.asarray(frequencies_hz, dtype=float):
+            if w == 0 and self.loose:
+                continue
+            eta = np.linalg.solve(self.K + 1j * self.H + 1j * w * self.D - w**2 * np.eye(len(self.K)), self.B)
+            most = np.outer(sizes, np.linalg.norm(eta, axis=0))
+            shares.append(np.abs(self.C @ eta) / np.maximum(most, 1e-300))
+        none = np.zeros((len(self.C), self.B.shape[1]), dtype=bool)
+        if self.reacting is not None or not shares:
+            return none
+        return np.asarray(np.median(shares, axis=0) <= _ROUNDING)
+
+    @one_thread
     def response(self, frequencies_hz: Array, order: int = 0) -> Array:
         """Displacements, velocities (order 1) or accelerations (2) of unit inputs: (frequencies, outputs, inputs).
 
@@ -117,8 +145,15 @@ def motions_between(
         raise PoseError(model.massless(linear.M, linear.Z)) from error
     T = linear.Z @ V
     K, D, H = (V.T @ part @ V for part in (linear.K, linear.D, linear.H))
-    made = SmallMotions(squares, K, D, H, T.T @ inputs.rows.T, outputs.rows @ T, inputs, outputs, rest.q)
+    made = SmallMotions(squares, K, D, H, _across(inputs.rows, T).T, _across(outputs.rows, T), inputs, outputs, rest.q)
     return made if not outputs.reactions else _reacting(model, made, linear, T, free)
+
+
+def _across(rows: Array, T: Array) -> Array:
+    """rows @ T, in which rows that cancel but for rounding are zero."""
+    made: Array = rows @ T
+    made[np.linalg.norm(made, axis=1) <= _ROUNDING * np.linalg.norm(np.abs(rows) @ np.abs(T), axis=1)] = 0.0
+    return made
 
 
 def _reacting(model: Model, made: SmallMotions, linear: Linear, T: Array, free: bool) -> SmallMotions:

@@ -206,6 +206,25 @@ class Frf:
     input_units: tuple[str, ...]
     output_units: tuple[str, ...]
     notices: tuple[str, ...] = ()
+    between_hz: Array = field(default_factory=lambda: np.zeros(0))  # where resonances are, between the frequencies
+    between: Array | None = None  # values there
+
+    @property
+    def drawn(self) -> tuple[Array, Array]:
+        """Frequencies and values, with those at resonances between the frequencies asked for."""
+        if self.between is None or not len(self.between_hz):
+            return self.frequencies_hz, self.values
+        f = np.concatenate([self.frequencies_hz, self.between_hz])
+        rank = np.argsort(f)
+        return f[rank], np.concatenate([self.values, self.between])[rank]
+
+    def peak(self, output: str, given: str) -> tuple[float, float]:
+        """Where (Hz) the response of an output to an input is largest in the band, and how large it is; not only of the
+        frequencies asked for, which resonances fall between."""
+        f, values = self.drawn
+        size = np.nan_to_num(np.abs(values[:, self.outputs.index(output), self.inputs.index(given)]))
+        k = int(np.argmax(size))
+        return float(f[k]), float(size[k])
 
     def __getitem__(self, names: tuple[str, str]) -> Array:
         """The response of an output to an input, as in frf["tool.z", "tool.fz"]."""
@@ -231,8 +250,12 @@ class Frf:
             "output_units": list(self.output_units),
             "real": self.values.real.tolist(),
             "imaginary": self.values.imag.tolist(),
+            "peaks": [
+                {"output": o, "input": i, "frequency_hz": hz, "size": size}
+                for o in self.outputs for i in self.inputs for hz, size in (self.peak(o, i),)
+            ],
             "notices": list(self.notices),
-        }
+        }  # fmt: skip
 
 
 @dataclass(frozen=True)

@@ -33,6 +33,7 @@ class Report:
     study: tuple[Study, tuple[str, ...]] | None  # with the words of the command line that make it
     provenance: Mapping[str, str]
     notices: tuple[str, ...]
+    moved: str = ""  # what names the motion on the command line
 
     def to_json(self) -> dict[str, Any]:
         """Plain data for machines."""

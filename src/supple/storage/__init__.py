@@ -16,6 +16,7 @@ from supple.delivery import written_whole
 from supple.errors import SuppleError
 from supple.results import Array, Frf, LinearModel, Modes, Signal, Simulation
 from supple.storage.linear_c import linear_c
+from supple.storage.universal import functions_text, responses_of
 
 if TYPE_CHECKING:
     import xarray
@@ -101,7 +102,7 @@ def save_frf(found: Frf, path: Path) -> None:
         ".nc": lambda file: write_netcdf(frf_dataset(found), file),
         ".csv": lambda file: _frf_csv(found, file),
         ".mat": lambda file: named_mat(file, {**found.to_json(), "values": found.values}),
-        ".uff": lambda file: _uff58(found, file),
+        ".uff": lambda file: file.write_text(functions_text(responses_of(found)), encoding="ascii"),
     }
     if path.suffix.lower() not in writers:
         raise SuppleError(f"{path.name}: frequency responses are written to .nc, .csv, .mat or .uff files")
@@ -180,40 +181,6 @@ def _frf_csv(found: Frf, file: Path) -> None:
         writer = csv.writer(stream)
         writer.writerow(["frequency (Hz)", *(f"{part} {head}" for head in heads for part in ("real", "imaginary"))])
         writer.writerows(np.stack(columns, axis=1).tolist())
-
-
-_PARTS = {"x": 1, "y": 2, "z": 3, "rx": 4, "ry": 5, "rz": 6}
-_FORCES = {"fx": 1, "fy": 2, "fz": 3, "mx": 4, "my": 5, "mz": 6}
-_ORDINATE = {"displacement": 8, "velocity": 11, "acceleration": 12}
-
-
-def _uff58(found: Frf, file: Path) -> None:
-    """Functions at points in a universal file (dataset 58), one for every output and input."""
-    try:
-        import pyuff  # type: ignore[import-untyped]
-    except ImportError as missing:
-        raise SuppleError("universal files of responses need pyuff: pip install 'supple[ema]'") from missing
-    nodes: dict[str, int] = {}
-
-    def place(name: str, parts: dict[str, int]) -> tuple[int, int]:
-        head, _, part = name.rpartition(".")
-        known = part in parts
-        return nodes.setdefault(head if known else name, len(nodes) + 1), parts.get(part, 0)
-
-    sets = []
-    for o, output in enumerate(found.outputs):
-        for i, given in enumerate(found.inputs):
-            (to, way), (by, push) = place(output, _PARTS), place(given, _FORCES)
-            sets.append({
-                "type": 58, "binary": 0, "func_type": 4, "rsp_node": to, "rsp_dir": way, "ref_node": by, "ref_dir": push,
-                "data": found.values[:, o, i], "x": found.frequencies_hz, "id1": f"{output} / {given}"[:80],
-                "rsp_ent_name": str(to), "ref_ent_name": str(by), "abscissa_spacing": 1, "abscissa_spec_data_type": 18,
-                "ordinate_spec_data_type": _ORDINATE[found.quantity], "orddenom_spec_data_type": 13,
-            })  # fmt: skip
-    try:
-        pyuff.UFF(str(file)).write_sets(sets, "overwrite")
-    except Exception as problem:  # pyuff hides what went wrong
-        raise problem.__context__ if isinstance(problem.__context__, OSError) else problem from None
 
 
 def _first_axis(signal: Signal) -> str:

@@ -57,28 +57,22 @@ def stiffness_dataset(found: Stiffness) -> xarray.Dataset:
 def save_sizing(found: Sizing, path: Path) -> None:
     """Write the best design, the runs and the curve of compromises to a .nc, .csv (a row for every design), .mat or .json
     file."""
-    names = list(found.values)
+    names, other = list(found.values), bool(found.trade)
     designs = [("best", found.values, found.value, float("nan"))]
     designs += [(f"run {k + 1}", s.values, s.objective, float("nan")) for k, s in enumerate(found.starts)]
     designs += [(f"compromise {k + 1}", t.values, t.objective, t.other) for k, t in enumerate(found.trade)]
-    rows = [(what, *(repr(v[n]) for n in names), repr(value), repr(other)) for what, v, value, other in designs]
-    heads = (
-        "design",
-        *(f"{n} ({found.units.get(n) or '1'})" for n in names),
-        f"{found.objective} ({found.unit})",
-        f"{found.trade_of or 'other'} ({found.trade_unit or '1'})",
-    )
+    rows = [(what, *(repr(v[n]) for n in names), repr(x), *([repr(y)] if other else [])) for what, v, x, y in designs]
+    heads = [f"{n} ({found.units.get(n) or '1'})" for n in names] + [f"{found.objective} ({found.unit})"]
+    heads = ["design", *heads, *([f"{found.trade_of} ({found.trade_unit or '1'})"] if other else [])]
 
     def made() -> xarray.Dataset:
         import xarray
 
         table = {n: ("design", [v[n] for _, v, _, _ in designs], {"units": found.units.get(n) or "1"}) for n in names}
         table["objective"] = ("design", [x for _, _, x, _ in designs], {"units": found.unit, "long_name": found.objective})
-        table["other"] = (
-            "design",
-            [x for _, _, _, x in designs],
-            {"units": found.trade_unit or "1", "long_name": found.trade_of},
-        )
+        if other:
+            about = {"units": found.trade_unit or "1", "long_name": found.trade_of}
+            table["other"] = ("design", [y for *_, y in designs], about)
         return xarray.Dataset(table, {"design": [d for d, *_ in designs]}, {"robot": found.robot, "met": int(found.met)})
 
     _save(path, "a sizing", made, heads, rows, found.to_json())

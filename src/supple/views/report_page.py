@@ -53,7 +53,12 @@ def report_page(report: Report) -> str:
         parts += ["<h2>Map</h2>", _figure(study_figure(study), f"{study.kind} of {study.robot}", what)]
         parts += [html(study_page(study)), _said(what)]
     if report.run is not None:
-        asked = ("--motion", report.run.motion, "--duration", f"{float(report.run.provenance['duration_s']):g}")
+        asked = (
+            "--motion",
+            report.moved or report.run.motion,
+            "--duration",
+            f"{float(report.run.provenance['duration_s']):g}",
+        )
         motion = _command(report, "simulate", asked, "--plot", "motion.png")
         parts += [f"<h2>Motion {escape(report.run.motion)}</h2>", _figure(time_figure(report.run), "Over time.", motion)]
         parts += [html(simulation_page(report.run)), _said(_command(report, "simulate", asked))]

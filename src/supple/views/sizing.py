@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from supple.results.sizing import Sizing
+from supple.results.sizing import Met, Sizing
 from supple.views.figures import Figure, new_figure
 from supple.views.page import Line, Page, Sheet
 from supple.views.study_axes import shown_unit
@@ -34,8 +34,8 @@ def sizing_page(found: Sizing) -> Page:
             w.text,
             _number(w.value, w.unit),
             str(w.pose),
-            "holds back" if w.active else "kept",
-            f"{w.price:+.3g} %" if w.active else "",
+            "not met" if _broken(w) else "holds back" if w.active else "kept",
+            f"{w.price:+.3g} %" if w.active and found.met else "",
         )
         for w in found.wants
     ]
@@ -55,6 +55,11 @@ def sizing_page(found: Sizing) -> Page:
              f"kept the wants, {same} came to this optimum")
     )  # fmt: skip
     return made
+
+
+def _broken(want: Met) -> bool:
+    over = want.value - want.limit if want.relation.startswith("<") else want.limit - want.value
+    return over > 1e-6 * abs(want.limit)
 
 
 def sizing_figure(found: Sizing) -> Figure:

@@ -13,7 +13,8 @@ from supple.views.meetings_plot import followed_figure, mark_meetings
 from supple.views.study_axes import axis_label, line_of, scaled, shown_unit
 from supple.views.sweep_plot import sweep_figure
 
-_SLICES = 6
+_SLICES = 12
+_ROW = 6  # slices side by side
 _PANELS = 6
 
 
@@ -38,7 +39,8 @@ def study_figure(study: Study) -> Figure:
     picked = np.unique(np.linspace(0, len(values) - 1, min(_SLICES, len(values))).round().astype(int))
     rest = [_said(study, name, line_of(study, name)[k]) for name, k in zip(others, middle, strict=True)]
     titles = tuple(", ".join([_said(study, third, values[k]), *rest]) for k in picked)
-    return _maps(study, drawn, [(int(k), *middle) for k in picked], titles)
+    left = f", {len(picked)} of {len(values)} values of {third} drawn" if len(picked) < len(values) else ""
+    return _maps(study, drawn, [(int(k), *middle) for k in picked], titles, left)
 
 
 def _said(study: Study, name: str, value: float) -> str:
@@ -69,13 +71,17 @@ def _lines(study: Study, drawn: list[str]) -> Figure:
 
 def _title(study: Study) -> str:
     missing = int((~study.answered).sum())
-    said = f"{study.robot}: {len(study.answered)} cases" + (f", {missing} out of reach (empty)" if missing else "")
+    said = f"{study.robot}: {len(study.answered)} cases" + (f", {missing} without an answer (empty)" if missing else "")
     return said + (", red line: singular" if study.singular() else "")
 
 
-def _maps(study: Study, drawn: list[str], slices: list[tuple[int, ...]], titles: tuple[str, ...]) -> Figure:
-    figure = new_figure(1.2 + 4.2 * len(slices), 3.7 * len(drawn) + 0.6)
-    panels = figure.subplots(len(drawn), len(slices), squeeze=False)
+def _maps(
+    study: Study, drawn: list[str], slices: list[tuple[int, ...]], titles: tuple[str, ...], left: str = ""
+) -> Figure:  # fmt: skip
+    lines = -(-len(slices) // _ROW)  # of panels, for each quantity
+    across = -(-len(slices) // lines)
+    figure = new_figure(1.2 + 4.2 * across, 3.7 * len(drawn) * lines + 0.6)
+    panels = figure.subplots(len(drawn) * lines, across, squeeze=False).reshape(len(drawn), lines * across)
     first, second = study.axes[:2]
     crossed = bool(study.singular())
     for row, name in zip(panels, drawn, strict=True):
@@ -83,7 +89,9 @@ def _maps(study: Study, drawn: list[str], slices: list[tuple[int, ...]], titles:
         finite = grid[np.isfinite(grid)]
         low, high = (float(finite.min()), float(finite.max())) if finite.size else (0.0, 1.0)
         image = None
-        for axes, index, title in zip(row, slices, titles, strict=True):
+        for axes in row[len(slices) :]:
+            axes.set_axis_off()
+        for axes, index, title in zip(row, slices, titles, strict=False):
             image = _one_map(axes, study, grid[(slice(None), slice(None), *index)], (first, second), low, high)
             _mark_worst(axes, study, name, index, (first, second))
             if len(study.shape) == 2:
@@ -93,7 +101,7 @@ def _maps(study: Study, drawn: list[str], slices: list[tuple[int, ...]], titles:
             axes.set_title(title, fontsize=9)
         if image is not None:
             figure.colorbar(image, ax=list(row), label=axis_label(name, study.quantities[name]), shrink=0.9)
-    figure.suptitle(_title(study), fontsize=11)
+    figure.suptitle(_title(study) + left, fontsize=11)
     return figure
 
 

@@ -153,10 +153,9 @@ def frf_page(found: Frf) -> Page:
     rows = []
     for o, output in enumerate(found.outputs):
         for i, given in enumerate(found.inputs):
-            size = np.abs(found.values[:, o, i])
-            k = int(np.nanargmax(size)) if np.isfinite(size).any() else 0
+            hz, size = found.peak(output, given)
             unit = f"{found.output_units[o]} per {found.input_units[i]}"
-            rows.append((f"{output} by {given}", f"{size[k]:.4g}", f"{found.frequencies_hz[k]:.4g}", unit))
+            rows.append((f"{output} by {given}", f"{size:.4g}", f"{hz:.5g}" if size else "-", unit))
     state = "free" if found.free else "held"
     return [Sheet(("what", "peak", "Hz", "unit"), rows, f"{found.robot}: {found.quantity}, actuators {state}")]
 

@@ -44,7 +44,7 @@ def size(
     """Values of parameters that make a quantity least or most while wants are kept, by exact derivatives."""
     from supple.api import Robot
 
-    writable(output, plot)
+    writable(output, plot, (".nc", ".csv", ".mat", ".json"))
     with bar(f"{robot} size") as report, interrupted(output):
         found = Robot(robot, settings).size(
             free, want, at, least=least, most=most, poses=poses, over=over, loads=loads, assembly=assembly, starts=starts,
