@@ -22,6 +22,8 @@ from supple.model.posture import posture
 from supple.results import Drawing, Modes
 from supple.robot.mechanism import Mechanism
 
+_BLURRED = 1e11  # times the rounding: squares below it are told from their shapes
+
 
 @one_thread
 def modes(
@@ -66,7 +68,7 @@ def _undamped(model: Model, linear: Linear) -> tuple[Array, Array]:
     except np.linalg.LinAlgError as error:
         raise SuppleError(model.massless(linear.M, linear.Z)) from error
     blurred = np.finfo(float).eps * float(np.abs(squares).max())
-    low = np.abs(squares) < 1e6 * blurred
+    low = np.abs(squares) < _BLURRED * blurred
     if low.any() and not low.all():
         basis = vectors[:, low]
         shapes = linear.Z @ basis
