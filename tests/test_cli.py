@@ -159,6 +159,10 @@ def test_settings_and_poses_take_units() -> None:
     assert pose["arm1/q1"] == pytest.approx(2.0943951023931953, abs=1e-12)
 
 
+def test_a_verb_that_is_none_gets_the_nearest_one() -> None:
+    assert "No such command 'mode'; did you mean 'modes'?" in run("mode", "cantilever").stderr
+
+
 def test_values_of_a_pose_are_given_one_by_one_or_with_commas() -> None:
     def modes(*words: str) -> str:
         return CliRunner().invoke(main, ["modes", "dualemps", "--count", "1", "--json", *words]).stdout

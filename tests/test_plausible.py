@@ -20,6 +20,9 @@ from supple.robot.plausible import unusual
         (70, "pressure", "70 GPa"),
         (70000, "pressure", "70000 MPa"),
         (2e6, "pressure", None),  # rubber
+        (205e3, "pressure", "205000 MPa"),
+        (21, "angle or length", "21 deg"),
+        (-3.5, "angle or length", None),
         (5e12, "pressure", None),  # a study of a nearly rigid robot
         (7e19, "pressure", "is the unit right?"),
         (2.7, "density", "2.7 g/cm^3"),

@@ -339,6 +339,34 @@ def test_settings_may_use_units_and_other_parameters() -> None:
     assert parameters["L"].number == 1 and parameters["tip_mass"].number == Fraction(1, 2)
 
 
+CRANK = """
+space: spatial
+gravity: [0, 0, 0]
+bodies: {{bar: {{rigid: {{mass: 1, centre: [0.5, 0, 0], inertia: {{xx: 0.01, yy: 0.1, zz: 0.1}}}}}}}}
+links:
+  one: {{parent: base, joint: revolute, axis: z, q: a, body: bar}}
+  two: {{parent: one, at: [1, 0, 0], joint: revolute, axis: z, q: b, body: bar}}
+closures:
+  knee: {{joint: revolute, from: {{link: two, at: [1, 0, 0]{turn}}}, to: {{link: base, at: [{x}, 0, 0]}}}}
+assembly: {{up: {{a: {a} deg, b: {b} deg}}}}
+"""
+
+
+@pytest.mark.parametrize(
+    ("x", "turn", "says"),
+    [
+        (2.5, "", "its ends stay 0.5 m apart"),
+        (1.5, ", rotate: {x: 90 deg}", "turned by 90 deg; do the axes of its frames `from` and `to` fit (rotate)?"),
+        (1.5, ", rotate: {x: 180 deg}", "upside down"),
+    ],
+)
+def test_loops_that_cannot_close_say_by_how_much_in_m_or_deg(x: float, turn: str, says: str) -> None:
+    """Two bars of 1 m end at most 2 m from the base; frames turned by 90 and 180 deg fit at no place."""
+    with pytest.raises(PoseError, match=re.escape(says)) as caught:
+        check(Machine.parse(CRANK.format(x=x, turn=turn, a=30 if turn else 0, b=-60 if turn else 0)).model())
+    assert "(or rad)" not in str(caught.value) and ("180 deg (rotate)" in str(caught.value)) == (says == "upside down")
+
+
 @pytest.mark.parametrize(
     ("robot", "changes", "at", "says"),
     [

@@ -483,7 +483,7 @@ def test_a_page_without_a_compiler_says_so(monkeypatch: pytest.MonkeyPatch) -> N
 
     monkeypatch.setattr(compiler.importlib.util, "find_spec", lambda name: None)
     scene = supple.Robot("cantilever").show(count=1, live=True)
-    assert scene.live is None and "pip install ziglang" in scene.notices[-1]
+    assert scene.live is None and "pip install 'supple[cc]'" in scene.notices[-1]
     assert "unsafe" not in show_page(scene)
 
 

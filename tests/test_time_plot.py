@@ -10,7 +10,7 @@ import pytest
 from matplotlib.figure import Figure
 
 from supple.results import Signal, Simulation
-from supple.views.time_plot import plot_simulation
+from supple.views.time_plot import _draw, plot_simulation
 
 
 def simulation(count: int, alike: bool = False) -> Simulation:
@@ -85,3 +85,12 @@ def test_sag_is_apart_from_vibration_and_what_is_left_is_drawn_large() -> None:
     assert axes[-2].get_legend().get_texts()[0].get_text() == "tip z, sag -30"
     assert len(rest) == (t > 0.5).sum() and np.abs(rest).max() == pytest.approx(2.0, rel=0.05)
     assert axes[-1].get_xlim()[0] > 0.5 and len(axes) == 5
+
+
+def test_actuators_that_are_held_have_an_axis_of_plain_numbers() -> None:
+    """A line that moves by its rounding alone: the axis is about its size, and not about its last digits."""
+    axis = Figure().subplots()
+    line = -0.04973338072 + np.where(np.arange(50) % 2, 7e-18, 0.0)
+    _draw(axis, np.linspace(0, 1, 50), "actuators", "m", [("leg1/s", line)])
+    low, high = axis.get_ylim()
+    assert low == pytest.approx(-1.1 * 0.04973338072) and high == pytest.approx(-0.9 * 0.04973338072)

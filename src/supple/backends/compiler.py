@@ -73,7 +73,7 @@ def shared_library(source: str, flags: tuple[str, ...] = (), compiler: Command |
     """The path of the shared library made of `source`, compiled now or taken from the cache."""
     compiler = compiler or find_compiler()
     if compiler is None:
-        raise BackendError("no C compiler found: install gcc or clang, or `pip install ziglang`, or set SUPPLE_CC")
+        raise BackendError("no C compiler found: install gcc or clang, or `pip install 'supple[cc]'`, or set SUPPLE_CC")
     tuning, identity = _identity(compiler)
     return _kept(compiler, (*FLAGS, *tuning, *_LIBRARY, *flags), source, identity, _SUFFIX)
 
@@ -105,7 +105,7 @@ def wasm_module(source: str, exports: Sequence[str]) -> bytes:
 
     It imports functions of JavaScript's Math, and exports these functions, its memory and where free memory begins."""
     if importlib.util.find_spec("ziglang") is None:
-        raise BackendError("there is no compiler for pages here: `pip install ziglang`")
+        raise BackendError("there is no compiler for pages here: `pip install 'supple[cc]'`")
     named = tuple(f"-Wl,--export={name}" for name in (*exports, "__heap_base"))
     compiler = (sys.executable, "-m", "ziglang", "cc")
     headers = (Path(__file__).parent / "wasm").glob("*.h")
@@ -134,7 +134,7 @@ def portable_library(source: Path, made: Path, compiler: Command | None = None) 
     """Write the shared library of a C file to `made`, for any processor of this platform; not kept in the cache."""
     compiler = compiler or find_compiler()
     if compiler is None:
-        raise BackendError("no C compiler found: install gcc or clang, or `pip install ziglang`, or set SUPPLE_CC")
+        raise BackendError("no C compiler found: install gcc or clang, or `pip install 'supple[cc]'`, or set SUPPLE_CC")
     _run((*compiler, *FLAGS, *_LIBRARY, "-o", str(made), str(source), "-lm"), made.parent)
     if not made.is_file():
         raise BackendError(f"the C compiler {shlex.join(compiler)} ended well but wrote no library")

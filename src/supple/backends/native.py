@@ -131,7 +131,7 @@ def _say_once() -> None:
         _notice_given = True
         warnings.warn(
             "no C compiler found: models run interpreted, with the same results but slower. "
-            "Install gcc or clang, or `pip install ziglang`, for native speed.",
+            "Install gcc or clang, or `pip install 'supple[cc]'`, for native speed.",
             Makeshift,
             stacklevel=3,
         )

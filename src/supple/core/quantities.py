@@ -302,8 +302,9 @@ def _stressed(core: Core, name: str, inside: str, used: bool) -> list[Frame]:
         frames = [f for f in frames if f.body.fibres is not None and f.body.fibres.limit is not None]
     if not frames:
         listed = ", ".join(dict.fromkeys(f.link for f in every)) or "none"
-        wanted = "link of beams with a yield stress" if used else "such link of beams"
-        raise SuppleError(f"{core.robot.name}: {name}: no {wanted}; it has: {listed}")
+        if used and any(f.link == inside or not inside for f in every):
+            raise SuppleError(f"{core.robot.name}: {name}: no yield stress is known; give `yield` under materials")
+        raise SuppleError(f"{core.robot.name}: {name}: no such link of beams; it has: {listed}")
     return frames
 
 

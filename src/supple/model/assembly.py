@@ -16,6 +16,7 @@ from supple.errors import PoseError
 from supple.model.algebra import Array, null_space, pivots
 from supple.model.closing import close, open_loop, placed, values
 from supple.model.continuation import HeldPostures, Walked, apart, displacements
+from supple.model.limits import strokes_left
 from supple.model.model import Model
 
 AGREE = 1e-9  # m or rad, of coordinates that were asked beyond the robot's freedoms
@@ -98,7 +99,7 @@ def around(way: HeldPostures, q: Array, goals: Array, ends: Array, shares: Array
             there, share = way.walks(there, goals[some])
             for k, end, whole in zip(some, there, share, strict=True):
                 found[k] = end if whole >= 1.0 else None
-    return [_untold(way, goals[k], shares[k]) if x is None else x for k, x in enumerate(found)]
+    return [_untold(way, goals[k], shares[k], ends[k]) if x is None else x for k, x in enumerate(found)]
 
 
 def _beyond(way: HeldPostures, q: Array, goal: Array, stuck: Walked) -> Array | PoseError | None:
@@ -134,8 +135,10 @@ def untold(model: Model, held: Mapping[int, float], share: float, *, outside: bo
     )
 
 
-def _untold(way: HeldPostures, goal: Array, share: float) -> PoseError:
-    return PoseError(untold(way.model, dict(zip(way.held, goal.tolist(), strict=True)), share))
+def _untold(way: HeldPostures, goal: Array, share: float, end: Array) -> PoseError:
+    told = untold(way.model, dict(zip(way.held, goal.tolist(), strict=True)), share)
+    left = strokes_left(way.model.mechanism, end)
+    return PoseError(f"{told}; there already {left[0]}" if left else told)
 
 
 def detours(way: HeldPostures, q: Array, goal: Array, stuck: Walked) -> Iterator[Array]:

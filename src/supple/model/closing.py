@@ -11,6 +11,8 @@ from supple.model.model import Model
 from supple.model.turning import quaternion, rotation_vector
 
 CLOSED = 1e-12  # m or rad
+_OVER = "turn its frame `from` or `to` by 180 deg (rotate), or guess another posture (assembly)"
+_ASKEW = "; do the axes of its frames `from` and `to` fit (rotate)?"
 Field = Callable[[Array], Array]  # of a posture
 
 
@@ -85,14 +87,25 @@ def close(model: Model, q: Array, free: list[int], iterations: int = 60) -> Arra
 def open_loop(model: Model, q: Array, where: str) -> str:
     """Words for loops that do not close: which one, by how much."""
     joints = [i for i, c in enumerate(model.mechanism.coordinates) if c.kind == "passive"]
-    _, residual = newton(model, q, joints, model.residual, loop_rows(model, joints), reach=0.2, iterations=40)
-    at, worst = 0, ("", 0.0)
-    for closure in model.mechanism.closures:
-        size = float(np.linalg.norm(residual[at : at + len(closure.forbidden)]))
+    found, residual = newton(model, q, joints, model.residual, loop_rows(model, joints), reach=0.2, iterations=40)
+    at, worst = 0, ("", np.zeros(2), False)
+    alignment = np.ravel(model.call("closure", q=found)["alignment"])
+    for closure, upright_ in zip(model.mechanism.closures, alignment, strict=True):
+        own, turns = residual[at : at + len(closure.forbidden)], np.array(closure.forbidden) > 2
         at += len(closure.forbidden)
-        if size > worst[1]:
-            worst = (closure.name, size)
-    if worst[1] < 1e-9:
-        return f"{model.mechanism.name}: the loops close only with a joint upside down {where}"
-    gap = f"its ends stay {worst[1]:.3g} m (or rad) apart"
-    return f"{model.mechanism.name}: the loop {worst[0]!r} cannot close {where}; {gap}"
+        left = np.array([np.linalg.norm(own[~turns]), np.linalg.norm(own[turns])])
+        if left.sum() > worst[1].sum():
+            worst = (closure.name, left, bool(upright_ < 0))
+    name, left, over = worst
+    if left.sum() < 1e-9:
+        return f"{model.mechanism.name}: the loops close only with a joint upside down {where}; {_OVER}"
+    return f"{model.mechanism.name}: the loop {name!r} cannot close {where}; {_gap(*left.tolist())}" + (
+        f", upside down: {_OVER}" if over else _ASKEW if left[1] > 0.5 else ""
+    )
+
+
+def _gap(apart: float, turned: float) -> str:
+    """Words for ends that are apart (m) and turned against each other (sine of the angle)."""
+    told = [f"{apart:.3g} m apart"] if apart > 1e-3 * turned else []
+    told += [f"turned by {np.degrees(np.arcsin(min(turned, 1.0))):.3g} deg"] if turned > 1e-3 * apart else []
+    return f"its ends stay {' and '.join(told)}"

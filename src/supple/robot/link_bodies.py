@@ -174,8 +174,9 @@ def _check_slender(made: BeamSpec, length: Any) -> None:
     least = (6 * float(s.polar) / float(s.area)) ** 0.5
     if float(length) < least:
         raise EntryError(
-            f"its length of {float(length):.3g} m is below {least:.3g} m: shorter than its section is deep, so that Euler "
-            "and Bernoulli's theory gives it an inertia that no body has; take theory: timoshenko, or a rigid body"
+            f"its length of {float(length):.3g} m is below {least:.3g} m: shorter than its section is deep (about "
+            f"{least * (4 / 3) ** 0.5:.3g} m; are its units right?), so that Euler and Bernoulli's theory gives it an "
+            "inertia that no body has; take theory: timoshenko, or a rigid body"
         )
 
 

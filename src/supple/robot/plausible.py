@@ -17,13 +17,14 @@ class Usual:
     common: tuple[float, float]  # where a guess should come to lie
 
 
-# Wide enough for foam, rubber, diamond and a study of a nearly rigid robot; a wrong unit misses by a factor of 1000 or more
+# Wide enough for soft rubber, diamond and a study of a nearly rigid robot; a wrong unit misses by a factor of 1000 or more
 USUAL_RANGES = {
-    "pressure": Usual(1e5, 1e15, "elastic moduli", "Pa", (("GPa", 1e9), ("MPa", 1e6), ("kPa", 1e3)), (1e8, 1e12)),
+    "pressure": Usual(1e6, 1e15, "elastic moduli", "Pa", (("GPa", 1e9), ("MPa", 1e6), ("kPa", 1e3)), (1e8, 1e12)),
     "density": Usual(10.0, 3e4, "densities", "kg/m^3", (("g/cm^3", 1e3), ("t/mm^3", 1e12), ("kg/mm^3", 1e9)), (500, 2.5e4)),
     "length": Usual(1e-6, 100.0, "lengths", "m", (("mm", 1e-3), ("um", 1e-6), ("km", 1e3)), (1e-3, 10.0)),
     "acceleration": Usual(1e-3, 100.0, "accelerations of gravity", "m/s^2", (("mm/s^2", 1e-3),), (1.0, 30.0)),
     "angle": Usual(1e-9, 20.0, "angles", "rad", (("deg", 3.141592653589793 / 180),), (1e-3, 7.0)),
+    "angle or length": Usual(0.0, 10.0, "joint values", "rad or m", (("deg or mm", 3.141592653589793 / 180),), (1e-3, 20.0)),
     "damping ratio": Usual(1e-9, 1.0, "damping ratios and loss factors", "", (("%", 0.01),), (1e-4, 1.0)),
 }
 

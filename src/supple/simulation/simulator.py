@@ -95,7 +95,7 @@ class Simulator:
 
     def _compile(self, lanes: int, dense: bool) -> Stepper:
         if find_compiler() is None:
-            raise SuppleError("simulation needs a C compiler: install gcc or clang, or `pip install ziglang`")
+            raise SuppleError("simulation needs a C compiler: install gcc or clang, or `pip install 'supple[cc]'`")
         given, more = self._plant(dense)
         return stepper_of(_question(*given, **more), lambda: plant(*given, **more), lanes)
 

@@ -39,7 +39,7 @@ def write_still(scene: Scene, path: Path, mode: int | None = None, size: tuple[i
 def still_picture(scene: Scene, mode: int | None, size: tuple[int, int]) -> Any:
     """The same as an image."""
     shot = Shot(surface(scene), (scene.robot,)) if mode is None else _swing(scene, mode, 1.0)
-    eye = _eye(scene, [shot.every, surface(scene)], size)
+    eye = _eye(scene, [shot.every, surface(scene)], size, len(shot.words))
     return _picture(scene, shot, eye, ghost=None if mode is None else surface(scene))
 
 
@@ -52,7 +52,7 @@ def write_film(
         raise SuppleError(f"{path}: an .mp4 file needs the program ffmpeg; install it, or write a .gif")
     shots, rate = _shots(scene, mode)
     chosen = [shots(k / 11) for k in range(12)]
-    eye = _eye(scene, [s.every for s in chosen], size)
+    eye = _eye(scene, [s.every for s in chosen], size, len(chosen[0].words))
     count = shots.count
 
     def pictures() -> Iterator[Any]:
@@ -110,9 +110,15 @@ def _swing(scene: Scene, mode: int, part: float) -> Shot:
     return Shot(surface(scene, [part * factor * c for c in changes]), words)
 
 
-def _eye(scene: Scene, shots: list[list[Array]], size: tuple[int, int]) -> Eye:
+def _eye(scene: Scene, shots: list[list[Array]], size: tuple[int, int], lines: int) -> Eye:
+    """The eye of a picture of this size, below as many lines of words."""
     every = [x for shot in shots for x in points(scene, shot)]
-    return eye_of(scene, every, _SMOOTH * size[0], _SMOOTH * size[1])
+    return eye_of(scene, every, _SMOOTH * size[0], _SMOOTH * (size[1] - _band(lines)))
+
+
+def _band(lines: int) -> int:
+    """Pixels above the robot that words take."""
+    return 14 + 20 * lines
 
 
 def _picture(scene: Scene, shot: Shot, eye: Eye, ghost: list[Array] | None = None) -> Any:
@@ -140,6 +146,9 @@ def _picture(scene: Scene, shot: Shot, eye: Eye, ghost: list[Array] | None = Non
     ruled(eye, canvas, whole[edges], np.array([0.06, 0.09, 0.13]), np.full((len(edges), 2), 0.4), 0.004 * size)
     pixels = (255 * np.clip(canvas.colour, 0, 1)).astype(np.uint8).reshape(eye.height, eye.width, 3)
     image = Image.fromarray(pixels).resize((eye.width // _SMOOTH, eye.height // _SMOOTH), Image.Resampling.LANCZOS)
+    band, below = _band(len(shot.words)), image
+    image = Image.new("RGB", (below.width, below.height + band), tuple((255 * sky[0]).astype(int).tolist()))
+    image.paste(below, (0, band))
     pen = ImageDraw.Draw(image)
     for k, text in enumerate(shot.words):
         pen.text(

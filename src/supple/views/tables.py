@@ -11,6 +11,7 @@ from supple.views.page import Line, Page, Sheet
 
 _MOST_LINKS = 12  # rows of stresses
 _FUNCTIONS = ("sin", "cos", "sqrt", "sign")
+_NOTHING = 1e-12  # m or rad of a pose: loops are closed no better
 
 
 def robots_page(rows: list[dict[str, Any]]) -> Page:
@@ -68,7 +69,11 @@ def check_page(report: Check) -> Page:
         made.append(Sheet(("closure", "joint", "equations"), rows))
     made.append(Line("masses (kg): " + ", ".join(f"{name} {x:.4g}" for name, x in report.masses.items())))
     pose = [
-        (name + (" (actuator)" if name in report.active else ""), f"{value:.6g}", report.units[name])
+        (
+            name + (" (actuator)" if name in report.active else ""),
+            f"{value if abs(value) > _NOTHING else 0.0:.6g}",
+            report.units[name],
+        )
         for name, value in report.pose.items()
     ]
     made.append(Sheet(("coordinate", "value", "unit"), pose, f"Pose (loops closed to {report.closure_error:.1e})"))
@@ -254,7 +259,7 @@ def _performance(told: dict[str, Any]) -> list[Line | Sheet]:
         made.append(Line(f"{name} uses {100 * x['used']:.4g} % of its {key} (t = {x['time_s']:.4g} s)"))
     if "work_J" in told:
         lost = f", {told['energy_lost_J']:.4g} J are lost by friction and damping" if "energy_lost_J" in told else ""
-        made.append(Line(f"Actuators do {told['work_J']:.4g} J of work{lost}"))
+        made.append(Line(f"Actuators do {told['work_J']:.4g} J of positive work (what they brake is not taken off){lost}"))
     return made
 
 

@@ -14,6 +14,7 @@ from supple.views.figures import Figure, new_figure, written
 _MOST_LINES = 8
 _SMALL = 1e-5  # of the largest line of a panel: those below are not drawn
 _ALIKE = 5e-3, 0.1  # of a panel's range, of a line's own movement: lines no further apart hide each other
+_HELD = 1e-9  # of a line's size: what moves less is held
 _SAG = 1e-3  # of the largest deformation: what is there at the start is taken off
 _STILL = 1e-6  # µm
 _DESIRED = ", desired"  # after the name of an actuator
@@ -206,6 +207,7 @@ def _draw(axis: Any, time: Array, title: str, unit: str, lines: list[tuple[str, 
         drawn.append(shown)
         if values.ndim > 1:  # several runs: the others pale behind
             axis.plot(time, values[:, 1:], linewidth=0.5, alpha=0.35, color=line.get_color())
+    _steady(axis, [x for _, x in shown_lines])
     axis.set_ylabel(f"{title}\n({unit})", fontsize=9)
     axis.grid(alpha=0.25, linewidth=0.6)
     axis.tick_params(labelsize=8)
@@ -216,6 +218,15 @@ def _draw(axis: Any, time: Array, title: str, unit: str, lines: list[tuple[str, 
     )  # fmt: skip
     for side in ("top", "right"):
         axis.spines[side].set_visible(False)
+
+
+def _steady(axis: Any, lines: list[Array]) -> None:
+    """An axis of plain numbers about lines that only rounding moves."""
+    low = min((float(np.nanmin(x)) for x in lines if np.isfinite(x).any()), default=0.0)
+    high = max((float(np.nanmax(x)) for x in lines if np.isfinite(x).any()), default=0.0)
+    most = max(abs(low), abs(high))
+    if most > 0 and high - low < _HELD * most:
+        axis.set_ylim(low - 0.1 * most, high + 0.1 * most)
 
 
 def _alike(a: Array, b: Array, span: float) -> bool:

@@ -84,7 +84,9 @@ def _law(law: LawTables, kept: list[Any]) -> Any:
     made.seed = law.seed
     machine = law.sense.machine()
     if machine is None:
-        raise BackendError("a controller with sensors needs a C compiler: install gcc or clang, or `pip install ziglang`")
+        raise BackendError(
+            "a controller with sensors needs a C compiler: install gcc or clang, or `pip install 'supple[cc]'`"
+        )
     made.sense, made.tape = machine
     kept.append(law.sense)
     return made

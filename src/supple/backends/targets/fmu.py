@@ -43,7 +43,7 @@ def write_fmu(parts: FmuParts, folder: Path, *, version: str = "2.0") -> Path:
     if find_compiler() is None:
         warnings.warn(
             f"no C compiler found: {name}.fmu holds sources only, which not every tool can compile. "
-            "Install gcc or clang, or `pip install ziglang`, and write it again.",
+            "Install gcc or clang, or `pip install 'supple[cc]'`, and write it again.",
             Makeshift,
             stacklevel=2,
         )
