@@ -539,6 +539,7 @@ def test_pictures_have_surfaces_where_they_are(tmp_path: Path) -> None:
     picture = np.asarray(Image.open(scene.save(tmp_path / "rest.png")).convert("RGB")).astype(int)
     assert picture.shape == (640, 960, 3) and np.ptp(picture, axis=(0, 1)).min() > 100
     swung = np.asarray(Image.open(scene.save(tmp_path / "mode.png", mode=2)).convert("RGB")).astype(int)
+    assert np.ptp(picture[:34, 700:], axis=(0, 1)).max() == np.ptp(swung[:74, 700:], axis=(0, 1)).max() == 0  # words alone
     blue = [((p[..., 2] - p[..., 0] > 60) & (p[..., 2] > 110)).sum() for p in (picture, swung)]
     assert min(blue) > 2000  # the beam
     rng = np.random.default_rng(1)

@@ -226,6 +226,17 @@ def test_a_map_over_three_axes_draws_every_slice_or_says_so(count: int, drawn: i
     assert said_so in title and ("of 13" in title) == bool(said_so) and "1 without an answer" in title
 
 
+def test_a_utilisation_without_a_yield_stress_says_what_to_write(tmp_path: Path) -> None:
+    (tmp_path / "rod.yaml").write_text(
+        "space: spatial\nmaterials: {steel: {E: 200 GPa, nu: 0.3, rho: 7800}}\n"
+        "sections: {bar: {circle: {diameter: 20 mm}}}\n"
+        "bodies: {rod: {beam: {length: 1, section: bar, material: steel}}}\n"
+        "links: {rod: {parent: base, joint: revolute, axis: z, q: a, body: rod}}\nactuators: {a: {}}\n"
+    )
+    code, text = said(str(tmp_path / "rod.yaml"), "--over", "a=0:1:2", "--of", "utilisation")
+    assert code == 2 and "no yield stress is known; give `yield` under materials" in text
+
+
 def test_the_command_line_says_what_it_found(tmp_path: Path) -> None:
     code, text = said("3rrr", "--over", "x=0:0.4:3", "--of", "f1,torque", "--json", "-o", str(tmp_path / "a.csv"))
     found = json.loads(text)

@@ -81,14 +81,15 @@ def test_check_prints_its_numbers(capsys: pytest.CaptureFixture[str]) -> None:
     report = Check(
         robot="crane", about="lifts", source="", space="planar", links=3, flexible=1, springs=2, legs=0, mass=12.5,
         coordinates={"active": 1, "elastic": 2}, closures={"loop": ("revolute", 2)}, mobility=("1 degree of freedom.",),
-        freedom=1, overconstraint=0, rule="no loops", independent=("q",), pose={"q": 0.5, "s": -0.125},
-        units={"q": "rad", "s": "m"}, active=("s",), points={"P": (1.5, -2.0, 0.25)}, closure_error=3e-12, assemblies=(),
-        masses={"jib": 2.25, "mast": 10.25},
+        freedom=1, overconstraint=0, rule="no loops", independent=("q",), pose={"q": 0.5, "s": -0.125, "z": 2.6e-16},
+        units={"q": "rad", "s": "m", "z": "rad"}, active=("s",), points={"P": (1.5, -2.0, 0.25)}, closure_error=3e-12,
+        assemblies=(), masses={"jib": 2.25, "mast": 10.25},
     )  # fmt: skip
     print_page(tables.check_page(report))
     lines = [" ".join(words) for words in printed(capsys)]
     assert "3 links (1 flexible body, 2 elastic joints), 12.5 kg; coordinates: 1 active, 2 elastic" in lines
     assert "loop revolute 2" in lines
+    assert "z 0 rad" in lines  # loops tell a zero but for rounding
     assert "Pose (loops closed to 3.0e-12)" in " ".join(lines)
     assert "q 0.5 rad" in lines and "s (actuator) -0.125 m" in lines
     assert "point P at (1.5, -2, 0.25) m" in lines
@@ -212,3 +213,10 @@ def test_comparisons_put_every_difference_in_its_column(capsys: pytest.CaptureFi
 )
 def test_zero_has_no_sign(text: str, shown: str) -> None:
     assert unsigned(text) == shown
+
+
+def test_work_is_said_to_be_what_actuators_push_alone(capsys: pytest.CaptureFixture[str]) -> None:
+    """From rest to rest they brake as much as they push, so that all of it would be nothing."""
+    print_page(tables._performance({"work_J": 1.535, "energy_lost_J": 1e-5}))
+    text = " ".join(capsys.readouterr().out.split())
+    assert "Actuators do 1.535 J of positive work (what they brake is not taken off), 1e-05 J are lost" in text
