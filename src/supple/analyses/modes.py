@@ -68,13 +68,15 @@ def _undamped(model: Model, linear: Linear) -> tuple[Array, Array]:
     except np.linalg.LinAlgError as error:
         raise SuppleError(model.massless(linear.M, linear.Z)) from error
     blurred = np.finfo(float).eps * float(np.abs(squares).max())
-    low = np.abs(squares) < _BLURRED * blurred
-    if low.any() and not low.all():
-        basis = vectors[:, low]
-        shapes = linear.Z @ basis
-        squares[low], turn = eigh(_symmetric(shapes.T @ linear.K_tree @ shapes), basis.T @ linear.M @ basis)
-        vectors[:, low] = basis @ turn
-        squares[np.abs(squares) < 1e-6 * blurred] = 0.0
+    low = np.abs(squares) < 1e6 * blurred
+    for some in (low, ~low & (np.abs(squares) < _BLURRED * blurred)):
+        if some.any() and not some.all():
+            basis = vectors[:, some]
+            shapes = linear.Z @ basis
+            squares[some], turn = eigh(_symmetric(shapes.T @ linear.K_tree @ shapes), basis.T @ linear.M @ basis)
+            vectors[:, some] = basis @ turn
+    if not low.all():
+        squares[low & (np.abs(squares) < 1e-6 * blurred)] = 0.0
     return squares, vectors
 
 
