@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from supple.errors import SuppleError
-from supple.model.algebra import Array, eigh, least_squares, one_thread
+from supple.model.algebra import Array, eigh, least_squares, one_thread, symmetric
 from supple.model.closing import values
 from supple.model.damped import damped
 from supple.model.equilibrium import Equilibrium, Linear, equilibrium, linearise
@@ -64,7 +64,7 @@ def _undamped(model: Model, linear: Linear) -> tuple[Array, Array]:
     Rounding leaves eps times the largest square in all of them; Rayleigh's quotients of the low ones, in the coordinates of
     the bodies, where a rigid motion meets no stiffness at all, are free of it."""
     try:
-        squares, vectors = eigh(_symmetric(linear.K), linear.M)
+        squares, vectors = eigh(symmetric(linear.K), linear.M)
     except np.linalg.LinAlgError as error:
         raise SuppleError(model.massless(linear.M, linear.Z)) from error
     blurred = np.finfo(float).eps * float(np.abs(squares).max())
@@ -73,15 +73,11 @@ def _undamped(model: Model, linear: Linear) -> tuple[Array, Array]:
         if some.any() and not some.all():
             basis = vectors[:, some]
             shapes = linear.Z @ basis
-            squares[some], turn = eigh(_symmetric(shapes.T @ linear.K_tree @ shapes), basis.T @ linear.M @ basis)
+            squares[some], turn = eigh(symmetric(shapes.T @ linear.K_tree @ shapes), basis.T @ linear.M @ basis)
             vectors[:, some] = basis @ turn
     if not low.all():
         squares[low & (np.abs(squares) < 1e-6 * blurred)] = 0.0
     return squares, vectors
-
-
-def _symmetric(A: Array) -> Array:
-    return 0.5 * (A + A.T)
 
 
 def _record(

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from supple.core.core import Answers, Derivatives
-from supple.model.algebra import Array
+from supple.model.algebra import Array, symmetric
 
 NEEDED = frozenset({"points", "T", "K"})
 
@@ -26,7 +26,7 @@ class _Compliant:
     def of(cls, answers: Answers, servos: list[int], row: int) -> _Compliant:
         T, points = answers["T"], answers["points"]
         f = np.swapaxes(points @ T, 1, 2) @ _loads(answers)[..., None]
-        return cls(_symmetric(answers["K"]), T[:, servos], points[:, row : row + 6] @ T, f)
+        return cls(symmetric(answers["K"]), T[:, servos], points[:, row : row + 6] @ T, f)
 
     def solved(self) -> tuple[Array, Array]:
         """V = K^-1 S^T and g = C^-1 V^T f: motions by servos, and forces that would hold them."""
@@ -53,7 +53,7 @@ def drive_slopes(d: Derivatives, servos: list[int], row: int) -> Array:
     own, rows = _Compliant.of(answers, servos, row), slice(row, row + 6)
     V, g = (x[:, None] for x in own.solved())
     T, points, load = answers["T"][:, None], answers["points"][:, None], _loads(answers)[:, None, :, None]
-    dT, dpoints, dK = d["T"][good], d["points"][good], _symmetric(d["K"][good])
+    dT, dpoints, dK = d["T"][good], d["points"][good], symmetric(d["K"][good])
     dS, dA = dT[:, :, servos], dpoints[:, :, rows] @ T + points[:, :, rows] @ dT
     df = np.swapaxes(dpoints @ T + points @ dT, 2, 3) @ load
     dV = np.linalg.solve(own.K[:, None], np.swapaxes(dS, 2, 3) - dK @ V)
@@ -72,9 +72,4 @@ def _taken(answers: Answers, good: npt.NDArray[np.bool_]) -> Answers:
 
 def _loads(answers: Answers) -> Array:
     made: Array = np.broadcast_to(answers.loads, (len(answers.status), answers.loads.shape[1]))
-    return made
-
-
-def _symmetric(K: Array) -> Array:
-    made: Array = 0.5 * (K + np.swapaxes(K, -1, -2))
     return made

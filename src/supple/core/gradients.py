@@ -13,7 +13,7 @@ import numpy as np
 from scipy.linalg import eig
 
 from supple.core.core import Derivatives
-from supple.model.algebra import Array
+from supple.model.algebra import Array, symmetric
 
 REPEATED = 1e-7  # relative difference of squares
 
@@ -69,8 +69,8 @@ def square_slopes(d: Derivatives, n: int, index: int, independent: tuple[int, ..
     squares = d.answers["squares"][n]
     group = np.flatnonzero(np.abs(squares - squares[index]) <= same * abs(squares[index]))
     X = d.answers["shapes"][n][list(independent)][:, group]
-    split = X.T @ (_symmetric(d["K"][n]) - squares[index] * d["M"][n]) @ X
-    slopes = np.asarray(np.linalg.eigvalsh(_symmetric(split)), dtype=float)
+    split = X.T @ (symmetric(d["K"][n]) - squares[index] * d["M"][n]) @ X
+    slopes = np.asarray(np.linalg.eigvalsh(symmetric(split)), dtype=float)
     return slopes[:, int(np.flatnonzero(group == index)[0])]
 
 
@@ -155,14 +155,9 @@ def compliance_derivatives(d: Derivatives, row: int) -> tuple[Array, Array]:
     dA = d["points"][:, :, rows] @ answers["T"][:, None] + answers["points"][:, None, rows] @ d["T"]
     good = np.isfinite(A).all(axis=(1, 2))
     found, by = np.full((len(A), 6, 6), np.nan), np.full((*d["K"].shape[:2], 6, 6), np.nan)
-    K = _symmetric(answers["K"][good])
+    K = symmetric(answers["K"][good])
     X = np.linalg.solve(K, np.swapaxes(A[good], 1, 2))
     found[good] = A[good] @ X
     half = dA[good] @ X[:, None]
-    by[good] = half + np.swapaxes(half, 2, 3) - np.swapaxes(X, 1, 2)[:, None] @ _symmetric(d["K"][good]) @ X[:, None]
+    by[good] = half + np.swapaxes(half, 2, 3) - np.swapaxes(X, 1, 2)[:, None] @ symmetric(d["K"][good]) @ X[:, None]
     return found, by
-
-
-def _symmetric(A: Array) -> Array:
-    made: Array = 0.5 * (A + np.swapaxes(A, -1, -2))
-    return made

@@ -59,6 +59,12 @@ def least_squares(A: Array, b: Any) -> Array:
     return made
 
 
+def symmetric(A: Array) -> Array:
+    """The symmetric part of square matrices (..., n, n)."""
+    made: Array = 0.5 * (A + np.swapaxes(A, -1, -2))
+    return made
+
+
 def eigh(A: Array, B: Array, lowest: int | None = None) -> tuple[Array, Array]:
     """Eigenvalues of A x = B x lambda in rising order, and vectors with x' B x = 1; A symmetric, B positive definite."""
     size = np.diagonal(B)

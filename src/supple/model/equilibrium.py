@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from supple.errors import FarFromPose, PoseError
-from supple.model.algebra import Array, eigh, least_squares, null_space, one_thread
+from supple.model.algebra import Array, eigh, least_squares, null_space, one_thread, symmetric
 from supple.model.closing import values
 from supple.model.model import Model
 
@@ -197,7 +197,7 @@ def _moves(model: Model, Z: Array, K: Array, M: Array, size: float) -> _Moves:
         none = np.zeros(0, dtype=bool)
         return _Moves(np.zeros(0), Z, Z, none, none)
     try:
-        squares, vectors = eigh(_symmetric(Z.T @ K @ Z), inertia)
+        squares, vectors = eigh(symmetric(Z.T @ K @ Z), inertia)
     except (np.linalg.LinAlgError, ValueError) as error:
         raise PoseError(model.massless(inertia, Z)) from error
     low = np.abs(squares) < _LOW * float(np.finfo(float).eps) * np.abs(squares).max()
@@ -211,7 +211,7 @@ def _moves(model: Model, Z: Array, K: Array, M: Array, size: float) -> _Moves:
 
 def _among(shapes: Array, K: Array, M: Array) -> tuple[Array, Array]:
     """Squares and vectors of the motions among these shapes."""
-    squares, turn = eigh(_symmetric(shapes.T @ K @ shapes), _symmetric(shapes.T @ M @ shapes))
+    squares, turn = eigh(symmetric(shapes.T @ K @ shapes), symmetric(shapes.T @ M @ shapes))
     return squares, turn
 
 
@@ -241,8 +241,4 @@ def linearise(model: Model, at: Equilibrium, free: bool = False, **loads: Any) -
     K = model.stiffness(at.q, at.reactions, **loads)
     K[list(servo), list(servo)] += list(servo.values())
     H = model.loss_stiffness(at.q)
-    return Linear(_symmetric(Z.T @ M @ Z), Z.T @ D @ Z, Z.T @ K @ Z, _symmetric(Z.T @ H @ Z), Z, K, M)
-
-
-def _symmetric(A: Array) -> Array:
-    return 0.5 * (A + A.T)
+    return Linear(symmetric(Z.T @ M @ Z), Z.T @ D @ Z, Z.T @ K @ Z, symmetric(Z.T @ H @ Z), Z, K, M)
