@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 from timing import show
@@ -17,6 +18,7 @@ from supple.simulation.simulator import Simulator
 
 KINDS = ("integration", "with the tip", "simulate")
 IN_A_ROW = 4  # runs of one setting, of which the best counts
+Run = Callable[..., tuple[float, np.ndarray, np.ndarray]]
 ERRORS = {"error": "whole error", "stepping": "error of time-stepping"}
 
 
@@ -93,6 +95,59 @@ class Ours:
                 attempt.took("simulate", time.process_time() - begun)
             attempt.stepping, attempt.error = relative(found - self.fine, self.fine), relative(found - reference, reference)
             attempt.notes = f"{self.tip.steps} steps"
+
+
+class Theirs:
+    """Another program with one model of a robot, over settings of its integrator: a run takes a setting's values and
+    gives its seconds, the times, and the acceleration at them."""
+
+    def __init__(
+        self,
+        name: str,
+        run: Run,
+        fine: Sequence[Any],
+        settings: Mapping[str, Sequence[Any]],
+        every: float,
+        in_a_row: int = 1,
+    ) -> None:
+        self.name, self.run, self.settings, self.every, self.in_a_row = name, run, settings, every, in_a_row
+        self.fine = sampled(every, *run(*fine)[1:])
+        self.attempts = {words: Attempt(f"{name}, {words}") for words in settings}
+
+    def turn(self, reference: np.ndarray) -> None:
+        for words, attempt in self.attempts.items():
+            try:
+                for _ in range(self.in_a_row):
+                    taken, at, found = self.run(*self.settings[words])
+                    attempt.took("with the tip", taken)
+            except RuntimeError:
+                attempt.notes = "it stops early"
+                continue
+            shared, there = at_times(reference, self.every, at)
+            own = at_times(self.fine, self.every, at)[1]
+            attempt.stepping, attempt.error = relative(found[shared] - own, own), relative(found[shared] - there, there)
+            attempt.notes = f"{len(at) - 1} samples"
+
+
+def sampled(every: float, at: np.ndarray, found: np.ndarray) -> np.ndarray:
+    """What was found `every` apart after the start."""
+    on = (np.abs(np.rint(at / every) * every - at) < 1e-9) & (at > 0.5 * every)
+    return found[on]
+
+
+def race(contestants: Iterable[Ours | Theirs], reference: np.ndarray, rounds: int) -> None:
+    """All settings of all contestants, turn by turn, each first with the error of its model."""
+    for x in contestants:
+        print(f"{x.name}: fine run from the converged one {relative(x.fine - reference, reference):.2%}")
+    for _ in range(rounds):
+        for x in contestants:
+            x.turn(reference)
+
+
+def missed(ratios: Mapping[tuple[str, str, float], float], bar: float) -> list[str]:
+    """At which whole errors supple's integration is not `bar` times as fast."""
+    return [f"{ratio:.1f} at {limit:.2%}" for (what, k, limit), ratio in ratios.items()
+            if what == "error" and k == "integration" and ratio < bar]  # fmt: skip
 
 
 def table(title: str, attempts: Iterable[Attempt]) -> None:

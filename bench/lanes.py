@@ -4,8 +4,9 @@
 
 Two peaks, in the same vector type, twelve independent chains each: multiplications and additions as they are generated (no
 fusing, as the flags of the models say), and the same fused, which counts two operations an instruction. Operations of models
-are the generated + - * / and negations; sines, cosines and roots are not counted, though their time is. 2,000 states stay in
-the cache; states are turned into lanes and back within the time. Contestants take turns, times are those of the processor.
+are the generated + - * / and negations; sines, cosines and roots are not counted, though their time is. As many
+states as stay in a core's own cache: stored in lanes; and one after the other, turned into lanes and back within the time.
+Contestants take turns, times are those of the processor, of compiled code called from Python.
 """
 
 from __future__ import annotations
@@ -20,13 +21,13 @@ from timing import show
 
 from supple.backends.c_source import header
 from supple.backends.compiler import shared_library
-from supple.backends.native import native
+from supple.backends.native import native, to_lanes
 from supple.expr.function import Function
 from supple.expr.passes import optimise
 from supple.machine import Machine
 from supple.models import forward, inverse
 
-STATES, ROUNDS, LOOPS, CHAINS = 2_000, 15, 20_000, 12
+CACHE, ROUNDS, LOOPS, CHAINS = 256_000, 200, 20_000, 12  # CACHE: bytes of states and results
 WIDTHS = ((4, False), (8, False), (8, True), (16, True))
 QUICK = ("fold", "signs")  # passes of models too large for the others to be waited for
 _PEAK = """
@@ -58,14 +59,21 @@ def peak(lanes: int, single: bool, fused: bool) -> tuple[Callable[[], Any], floa
     return lambda: library.supple_peak(ctypes.c_longlong(LOOPS)), 2.0 * CHAINS * lanes * LOOPS
 
 
-def batch(f: Function, lanes: int, single: bool) -> tuple[Callable[[], Any], float]:
-    """A model over states near nothing, and how many operations it makes."""
+def batches(f: Function, lanes: int, single: bool) -> list[tuple[Callable[[], Any], float]]:
+    """A model over states near nothing, in lanes and one after the other, and how many operations it makes."""
     model, draw = native(f, lanes=lanes, single=single), np.random.default_rng(0)
-    given = {k: draw.uniform(0.2, 0.4, (STATES, x.size)).astype(model.kind) for k, x in f.inputs.items()}
-    given = {k: x.reshape((STATES, *f.inputs[k].shape)) for k, x in given.items()}
-    tables, _ = model._tables(given)
-    outputs = {k: np.empty((STATES, x.size), model.kind) for k, x in f.outputs.items()}
-    return lambda: model._run(tables, outputs, 0, STATES), float(f.operations) * STATES
+    numbers = sum(x.size for x in (*f.inputs.values(), *f.outputs.values()))
+    blocks = CACHE // (numbers * lanes * model.kind.itemsize)
+    states = [draw.uniform(0.2, 0.4, (blocks * lanes, x.size)).astype(model.kind) for x in f.inputs.values()]
+    rows = [np.empty((blocks * lanes, x.size), model.kind) for x in f.outputs.values()]
+    turned = [to_lanes(x, lanes).reshape(blocks, -1) for x in states]
+    operations = float(f.operations) * blocks * lanes
+    results = dict(zip(f.outputs, rows, strict=True))
+    turned_results = {k: to_lanes(x, lanes).reshape(blocks, -1) for k, x in results.items()}
+    return [
+        (model.call(turned, turned_results, 0, blocks, blocks=True), operations),
+        (model.call(states, results, 0, blocks * lanes), operations),
+    ]
 
 
 def rates(contestants: dict[Any, tuple[Callable[[], Any], float]]) -> dict[Any, float]:
@@ -89,16 +97,17 @@ def main() -> None:
     rows = []
     for lanes, single in WIDTHS:
         contestants: dict[Any, Any] = {fused: peak(lanes, single, fused) for fused in (False, True)}
-        contestants |= {name: batch(f, lanes, single) for name, f in models.items()}
+        for name, f in models.items():
+            contestants[name], contestants[name, "turned"] = batches(f, lanes, single)
         found = rates(contestants)
         for name, f in models.items():
             calls = sum(f.counts[op] for op in ("sin", "cos", "sqrt"))
             shares = [f"{100 * found[name] / found[fused]:.0f}" for fused in (False, True)]
+            turned = [f"{found[name, 'turned']:.1f}", f"{100 * found[name, 'turned'] / found[False]:.0f}"]
             kind = f"{lanes} {'floats' if single else 'doubles'}"
-            rows.append(
-                [name, kind, f.operations, f.counts["div"], calls, f"{found[name]:.1f}", f"{found[False]:.1f}", *shares]
-            )
-    heads = ["", "lanes", "operations", "divisions", "sines, roots", "per ns", "peak", "% of it", "% of fused"]
+            counts = [f.operations, f.counts["div"], calls]
+            rows.append([name, kind, *counts, f"{found[False]:.1f}", f"{found[name]:.1f}", *shares, *turned])
+    heads = ["", "lanes", "operations", "divisions", "sines, roots", "peak", "per ns", "%", "% of fused", "turned", "%"]
     show("operations a nanosecond, one core", heads, rows)
 
 

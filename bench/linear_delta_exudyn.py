@@ -16,15 +16,15 @@ from __future__ import annotations
 import importlib.util
 import os
 import sys
-from typing import Any
 
 import numpy as np
-from contest import IN_A_ROW, Attempt, Ours, at_times, compare, relative, table
+from contest import IN_A_ROW, Ours, Theirs, compare, missed, race, relative, table
 from linear_delta import ROBOT, reduced
 from threadpoolctl import threadpool_limits
 
 from supple.backends.stepping.settings import Settings
 from supple.machine import Machine
+from supple.motion.trajectory import Trajectory
 from supple.simulation.integrate import integrate
 from supple.simulation.simulator import Simulator, simulator
 
@@ -43,35 +43,15 @@ def made(text: str, **elements: str) -> Simulator:
     return simulator(Machine.parse(text, elements), "pick")
 
 
-class Theirs:
+def theirs(path: Trajectory, kind: str, count: int) -> Theirs:
     """Exudyn with one model of the rods."""
+    import rods_exudyn as peer
 
-    def __init__(self, kind: str, count: int) -> None:
-        import rods_exudyn as peer
-
-        self.robot, self.kind, self.name = peer.Robot(kind, count), kind, f"{count} {kind}"
-        self.fine = _sampled(*self.robot.run(FINE_STEP, FINE_TOLERANCE, 0.9)[1:])
-        self.attempts = {(h, rho): Attempt(f"Exudyn, {self.name}, step {h * 1e3:g} ms, rho {rho:g}") for h, rho in SWEEP}
-
-    def turn(self, reference: np.ndarray) -> None:
-        for (step, rho), attempt in self.attempts.items():
-            try:
-                for _ in range(1 if self.kind != "cables" else IN_A_ROW):
-                    taken, at, found = self.robot.run(step, TOLERANCE[self.kind], rho)
-                    attempt.took("with the tip", taken)
-            except RuntimeError:
-                attempt.notes = "it stops early"
-                continue
-            shared, there = at_times(reference, EVERY, at)
-            own = at_times(self.fine, EVERY, at)[1]
-            attempt.stepping, attempt.error = relative(found[shared] - own, own), relative(found[shared] - there, there)
-            attempt.notes = f"{len(at) - 1} samples"
-
-
-def _sampled(at: np.ndarray, found: np.ndarray) -> np.ndarray:
-    """What was found EVERY apart after the start."""
-    on = (np.abs(np.rint(at / EVERY) * EVERY - at) < 1e-9) & (at > 0.5 * EVERY)
-    return found[on]
+    robot = peer.Robot(path, kind, count)
+    settings = {f"step {h * 1e3:g} ms, rho {rho:g}": (h, TOLERANCE[kind], rho) for h, rho in SWEEP}
+    fine = (FINE_STEP, FINE_TOLERANCE, 0.9)
+    in_a_row = IN_A_ROW if kind == "cables" else 1
+    return Theirs(f"Exudyn, {count} {kind}", robot.run, fine, settings, EVERY, in_a_row)
 
 
 def main() -> int:
@@ -87,21 +67,14 @@ def main() -> int:
             "2 modes": made(reduced(2)),
         }
         ours = [Ours(name, robot, FINE, TOLERANCES) for name, robot in models.items()]
-        others = [Theirs(kind, count) for kind, count in PEERS]
+        others = [theirs(models["1 element"].path, kind, count) for kind, count in PEERS]
         print(f"the rigid robot from the converged one: {relative(rigid - reference, reference):.2%}")
-        contestants: tuple[Any, ...] = (*ours, *others)
-        for x in contestants:
-            print(f"{x.name}: fine run from the converged one {relative(x.fine - reference, reference):.2%}")
-        for _ in range(ROUNDS):
-            for x in contestants:
-                x.turn(reference)
+        race((*ours, *others), reference, ROUNDS)
     mine, peers = ([a for x in side for a in x.attempts.values()] for side in (ours, others))
     table("linear Delta, 0.7 s", (*mine, *peers))
-    ratios = compare(mine, peers, LIMITS)
-    missed = [f"{ratio:.1f} at {limit:.2%}" for (what, k, limit), ratio in ratios.items()
-              if what == "error" and k == "integration" and ratio < BAR]  # fmt: skip
-    print("\n" + (f"missed: {BAR:g} times as fast in integration: {', '.join(missed)}" if missed else "the bar is met"))
-    return 1 if missed else 0
+    short = missed(compare(mine, peers, LIMITS), BAR)
+    print("\n" + (f"missed: {BAR:g} times as fast in integration: {', '.join(short)}" if short else "the bar is met"))
+    return 1 if short else 0
 
 
 if __name__ == "__main__":

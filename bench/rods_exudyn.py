@@ -1,14 +1,13 @@
 """The linear Delta of `linear_delta_exudyn.py` in Exudyn: rods as ANCF cables, geometrically exact beams or reduced FFRF.
 
 Made to be fast: sliders are no bodies, because their motion is given; that motion is a symbolic user function, which Exudyn
-evaluates in C++. Cables are pinned by constraints of their own coordinates, beams have nodes of rotation vectors (Lie
-group), which take less time than those of Euler parameters, FFRF bodies have a few modes of the free rod, which solid
-elements with the rod's area, moment of inertia and mass make.
+evaluates in C++, of the piece at hand alone. Cables are pinned by constraints of their own coordinates, beams have nodes of
+rotation vectors (Lie group), which take less time than those of Euler parameters, FFRF bodies have a few modes of the free
+rod, which solid elements with the rod's area, moment of inertia and mass make.
 """
 
 from __future__ import annotations
 
-import time
 from itertools import pairwise, product
 from typing import Any
 
@@ -18,8 +17,10 @@ from exudyn import itemInterface as item  # noqa: N813
 from exudyn.advancedUtilities import CreateSymbolicUserFunction
 from exudyn.FEM import FEMinterface, ObjectFFRFreducedOrderInterface
 from exudyn.utilities import RotationMatrix2RotationVector
-from linear_delta import AREA, BENDING, BETA, DEPTH, END, HALF, MASS, MOVES, PLATFORM, RADIUS, RHO, ROD, E
+from exudyn_runs import run, signal
+from linear_delta import AREA, BENDING, BETA, DEPTH, END, HALF, MASS, PLATFORM, RADIUS, RHO, ROD, E
 
+from supple.motion.trajectory import Trajectory
 from supple.robot.finite_elements.solid import solid
 
 CELLS = 10  # solid elements along a rod
@@ -30,8 +31,8 @@ SHARE = AREA / SIDE**2
 class Robot:
     """The linear Delta with `count` cables or beams per rod, or modes of it."""
 
-    def __init__(self, kind: str, count: int) -> None:
-        self.kind, self.count = kind, count
+    def __init__(self, path: Trajectory, kind: str, count: int) -> None:
+        self.path, self.kind, self.count = path, kind, count
         self.mbs = exu.SystemContainer().AddSystem()
         self.kept: list[Any] = []  # user functions, which Exudyn does not keep
         mbs = self.mbs
@@ -117,13 +118,13 @@ class Robot:
             self.mbs.AddObject(item.CoordinateConstraint(markerNumbers=[self.ground, marker], **moved))
 
     def _moved(self, leg: int) -> dict[str, Any]:
-        """Displacement and speed of a slider: quintics one after the other, as Exudyn's own expressions."""
+        """Displacement and speed of a slider, as Exudyn's own expressions."""
 
         def displacement(mbs: Any, t: Any, itemNumber: Any, lOffset: Any) -> Any:
-            return _pieces(leg, t, rate=False)
+            return signal(self.path, leg, t)
 
         def speed(mbs: Any, t: Any, itemNumber: Any, lOffset: Any) -> Any:
-            return _pieces(leg, t, rate=True)
+            return signal(self.path, leg, t, rate=True)
 
         made = {"offsetUserFunction": displacement, "offsetUserFunction_t": speed}
         for name, f in made.items():
@@ -133,24 +134,7 @@ class Robot:
 
     def run(self, step: float, tolerance: tuple[float, float], rho: float) -> tuple[float, np.ndarray, np.ndarray]:
         """Seconds, times, and the platform's acceleration at all steps."""
-        settings = exu.SimulationSettings()
-        by = settings.timeIntegration
-        by.numberOfSteps, by.endTime, by.verboseMode = round(END / step), END, 0
-        by.newton.useModifiedNewton = True
-        by.newton.relativeTolerance, by.newton.absoluteTolerance = tolerance
-        by.generalizedAlpha.spectralRadius = rho
-        by.generalizedAlpha.computeInitialAccelerations = False
-        settings.solution.file.write = False
-        settings.solution.sensors.writePeriod = max(step, 5e-4)
-        settings.linearSolver.solverType = exu.LinearSolverType.EigenSparse
-        settings.parallel.numberOfThreads = 1
-        solver = exu.MainSolverImplicitSecondOrder()
-        begun = time.thread_time()
-        if not solver.SolveSystem(self.mbs, settings):
-            raise RuntimeError(f"Exudyn stopped early with a step of {step:g} s")
-        taken = time.thread_time() - begun
-        found = self.mbs.GetSensorStoredData(self.sensor)
-        return taken, found[:, 0].copy(), found[:, 1:4].copy()
+        return run(self.mbs, self.sensor, END, step, tolerance, rho)
 
 
 def _axes(first: np.ndarray, last: np.ndarray) -> np.ndarray:
@@ -173,15 +157,3 @@ def _reduced(modes: int) -> tuple[Any, list[list[int]]]:
     fem.ComputeEigenmodes(nModes=modes, excludeRigidBodyModes=6, useSparseSolver=False)
     ends = [[int(i) for i in np.flatnonzero(np.abs(model.xyz[:, 0] - x) < 1e-9)] for x in (0, ROD)]
     return ObjectFFRFreducedOrderInterface(fem), ends
-
-
-def _pieces(leg: int, t: Any, rate: bool) -> Any:
-    """Displacement or speed of a slider, the time clipped to each piece: no branches."""
-    total: Any = 0.0
-    begun = 0.0
-    for *by, duration in MOVES:
-        x = exu.symbolic.min(exu.symbolic.max(t - begun, 0.0), duration) * (1 / duration)
-        place, speed = x * x * x * (10 - 15 * x + 6 * x * x), x * x * (30 - 60 * x + 30 * x * x)
-        total = total + (by[leg] / duration * speed if rate else by[leg] * place)
-        begun += duration
-    return total

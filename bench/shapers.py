@@ -1,8 +1,9 @@
 """Vibration that commands leave, by shaper: two trapezoidal moves of DualEMPS' square, unshaped and shaped.
 
-    python bench/shapers.py [--free | --arm] [ROW ...]      # rows such as zvd:1 smooth:1+2+3; all if none
+    python bench/shapers.py [--free | --arm | --rubbing] [ROW ...]      # rows such as zvd:1 smooth:1+2+3; all if none
 
---free: without stiction; --arm: serial_arm stretches out, and its frequencies change by more than half.
+--free: without stiction; --arm: serial_arm stretches out, and its frequencies change by more than half; --rubbing: five_bar
+with 2 kg at its tool and dry friction of 0.03 N m in its passive joints.
 
 After a move the tip creeps back while friction lets go of the passive joints, and it vibrates. A sum of damped exponentials
 (matrix pencil) tells one from the other: `vibration` is the largest distance from the creep at any time after the command,
@@ -18,6 +19,7 @@ import sys
 import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from importlib.resources import files
 from pathlib import Path
 
 import numpy as np
@@ -65,6 +67,20 @@ FOLDED, STRETCHED = ({"waist": a, "shoulder": b, "elbow": c} for a, b, c in ((0.
 ARM = Case("serial_arm", {}, FOLDED, (STRETCHED,), 0.9, 0.25, (
     "zvd:1", "zv:1+2+3", "zvd:1+2+3", "zvdd:1+2+3", "ei:1+2+3", "smooth:1+2", "together:1+2",
 ))  # fmt: skip
+_CRANKS = [{"arm1/q1": a, "arm2/q1": b} for a, b in ((2.27, 0.87), (1.92, 0.7), (2.44, 1.22))]
+RUBBING = Case("five_bar", {"tool": 2.0}, _CRANKS[0], (_CRANKS[1], _CRANKS[2]), 0.5, 0.1, (
+    "zvd:1", "ei:1", "together:1", "together:1+2", "zvd:1+2",
+))  # fmt: skip
+
+
+def rubbing(folder: Path) -> Path:
+    """five_bar with dry friction in its passive joints."""
+    text = (files("supple") / "gallery" / "five_bar.yaml").read_text()
+    plain = "q: q2, body: coupler}"
+    assert plain in text
+    made = text.replace(plain, plain[:-1] + ", friction: {viscous: 0.002, coulomb: 0.03 Nm, width: 0.001}}")
+    (file := folder / "five_bar.yaml").write_text(made)
+    return file
 
 
 @dataclass(frozen=True)
@@ -107,11 +123,12 @@ def vibration(y: np.ndarray, step: float) -> float:
 
 def main() -> None:
     arguments = sys.argv[1:]
-    case = ARM if "--arm" in arguments else replace(SQUARE, settings={"width": 1.0}) if "--free" in arguments else SQUARE
-    robot = supple.Robot(case.robot, case.settings)
-    first, last = (robot.modes(x, count=6) for x in (case.start, case.start | case.ends[-1]))
-    period = 1.0 / float(first.frequencies_hz[0])
+    cases = {"--arm": ARM, "--free": replace(SQUARE, settings={"width": 1.0}), "--rubbing": RUBBING}
+    case = next((cases[a] for a in arguments if a in cases), SQUARE)
     with tempfile.TemporaryDirectory() as folder:
+        robot = supple.Robot(rubbing(Path(folder)) if case is RUBBING else case.robot, case.settings)
+        first, last = (robot.modes(x, count=6) for x in (case.start, case.start | case.ends[-1]))
+        period = 1.0 / float(first.frequencies_hz[0])
         (file := Path(folder) / "moves.yaml").write_text(case.text(case.trapezoidal))
         motion = robot.motion(file)
         file.write_text(case.text(f"profile: quintic, duration: {case.duration + period} s"))

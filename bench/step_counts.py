@@ -34,15 +34,15 @@ ROUGH = 0.02
 Curve = list[tuple[int, float]]  # steps, error
 
 
-def curve(made: Simulator, rate: float, method: str, tolerances: list[float], true: Found, least: float) -> Curve:
+def curve(made: Simulator, method: str, tolerances: list[float], true: Found, least: float) -> Curve:
     """Steps and errors of the accelerations, until the error is below `least` or steps are too many."""
     found: Curve = []
     for tolerance in tolerances:
-        one = run(made, Settings(method, tolerance=tolerance), rate, MOST)
+        one = run(made, Settings(method, tolerance=tolerance), MOST)
         if one.steps >= MOST:
             break
         if one.outcome == "done":
-            found.append((one.steps, errors(one, true, rate)["accelerations"]))
+            found.append((one.steps, errors(one, true)["accelerations"]))
             print(f"  {method} {tolerance:.0e}: {one.steps} steps, {found[-1][1]:.2e}", file=sys.stderr, flush=True)
             if found[-1][1] < least:
                 break
@@ -60,11 +60,11 @@ def steps_for(error: float, made: Curve) -> float:
     return float(n * (m / n) ** (np.log(e / error) / np.log(e / f)))
 
 
-def given_up(made: Simulator, rate: float, true: Found) -> str:
+def given_up(made: Simulator, true: Found) -> str:
     """How far generalised-alpha came before it took too many steps, and how far off it was by then."""
-    one = run(made, Settings("generalised_alpha", tolerance=1e-4), rate, MOST)
+    one = run(made, Settings("generalised_alpha", tolerance=1e-4), MOST)
     rows = min(len(one.time), len(true.time))
-    off = np.abs(one.signals["positions"][:rows] - true.signals["positions"][:rows]).max()
+    off = np.abs(one.positions[:rows] - true.positions[:rows]).max()
     return f"{one.steps} to {one.time[-1]:.3g} s, {1e3 * off:.3g} mm off"
 
 
@@ -72,13 +72,13 @@ def judge(case: Case) -> list[list[str]]:
     """Rows: errors, and the steps of both methods for them."""
     with tempfile.TemporaryDirectory() as folder:
         made = ready(case, Path(folder))
-        true = run(made, case.reference, case.sampled)
-        usual = errors(run(made, Settings(), case.sampled), true, case.sampled)["accelerations"]
-        old = curve(made, case.sampled, "generalised_alpha", [10.0 ** (-k / 2) for k in range(6, 17)], true, usual)
-        new = curve(made, case.sampled, "radau", [10.0 ** (-k / 2) for k in range(3, 15)], true, 0.3 * usual)
+        true = run(made, case.reference)
+        usual = errors(run(made, Settings()), true)["accelerations"]
+        old = curve(made, "generalised_alpha", [10.0 ** (-k / 2) for k in range(6, 17)], true, usual)
+        new = curve(made, "radau", [10.0 ** (-k / 2) for k in range(3, 15)], true, 0.3 * usual)
     best = 1.0001 * max(usual, min((e for _, e in old), default=np.inf))
     if not np.isfinite(best):
-        return [[case.name, f"{100 * usual:.2g} %", f"{steps_for(usual, new):.0f}", given_up(made, case.sampled, true), ""]]
+        return [[case.name, f"{100 * usual:.2g} %", f"{steps_for(usual, new):.0f}", given_up(made, true), ""]]
     rows = []
     for level in (best, ROUGH) if best < ROUGH / 2 else (best,):
         one, two = steps_for(level, new), steps_for(level, old)
