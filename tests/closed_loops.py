@@ -165,12 +165,15 @@ def shapes_of(robot: supple.Robot, law: SampledLaw, at: Mapping[str, float]) -> 
     return Shapes(made, plant, own, loop_of(plant, own))
 
 
-def crossing(robot: supple.Robot, inside: SampledLaw, outside: SampledLaw, at: Mapping[str, float]) -> tuple[Pole, Pole]:
+def crossing(
+    robot: supple.Robot, inside: SampledLaw, outside: SampledLaw, at: Mapping[str, float], *, longest: int = 200
+) -> tuple[Pole, Pole]:
     """Of laws on both sides of a margin: the pole that grows outside of it, and the same inside."""
     beyond, within = shapes_of(robot, outside, at), shapes_of(robot, inside, at)
     k = int(np.argmax(np.abs(beyond.poles[0])))
     same = int(np.argmin(np.abs(within.poles[0] - beyond.poles[0][k])))
-    return poles_by_start(within, [same], tol=1e-10)[0], poles_by_start(beyond, [k], tol=1e-10)[0]
+    how: dict[str, Any] = {"tol": 1e-10, "longest": longest}
+    return poles_by_start(within, [same], **how)[0], poles_by_start(beyond, [k], **how)[0]
 
 
 def poles_by_start(

@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from supple.backends.compiler import find_compiler
+from supple.backends.assembly import registers
+from supple.backends.compiler import find_compiler, macros
 from supple.backends.stepping.plant_text import plant_source
 from supple.machine import Machine
 from supple.model.posture import posture
@@ -66,13 +67,14 @@ def test_functions_fit_on_a_screen(path: Path) -> None:
 
 
 @pytest.mark.skipif(find_compiler() is None, reason="no C compiler")
+@pytest.mark.parametrize("count", [0, min(16, registers(macros(), 1))])
 @pytest.mark.parametrize("robot", ["cantilever", "five_bar"])
-def test_integrators_compile_without_a_warning(robot: str, tmp_path: Path) -> None:
+def test_integrators_compile_without_a_warning(robot: str, count: int, tmp_path: Path) -> None:
     """A macro that the equations define and a header defines anew would be one: the last one holds, silently otherwise."""
     model = Machine.read(robot).model()
     made = plant(model, posture(model), [model.names[i] for i in model.active])
     found, path = find_compiler(), tmp_path / "plant.c"
-    path.write_text(plant_source(made), encoding="ascii")
+    path.write_text(plant_source(made, registers=count), encoding="ascii")
     flags = ["-std=c99", "-Wall", "-Werror", "-Wno-unused-function", "-DSUPPLE_LANES=1", "-fsyntax-only"]
     done = subprocess.run([*(found or ()), *flags, str(path)], capture_output=True, text=True)
     assert done.returncode == 0, done.stderr

@@ -309,9 +309,17 @@ echo $! > "$0.$$"
 wait
 """
 INTERRUPTED = """
-import signal
+import signal, sys, threading
 from supple.backends.compiler import shared_libraries
 signal.signal(signal.SIGINT, signal.default_int_handler)
+started, start = [], threading.Thread.start
+def slowly(thread):
+    start(thread)
+    started.append(thread)
+    while len(started) == 2:  # interrupted before it is known that the last one began
+        pass
+if "starting" in sys.argv:
+    threading.Thread.start = slowly
 try:
     shared_libraries([("int a;", ()), ("int b;", ())])
 except KeyboardInterrupt:
@@ -320,12 +328,14 @@ except KeyboardInterrupt:
 
 
 @posix
-def test_an_interrupt_ends_compilers_and_all_that_they_started(tmp_path: Path, cache: Path) -> None:
+@pytest.mark.parametrize("while_", ["starting", "waiting"])
+def test_an_interrupt_ends_compilers_and_all_that_they_started(tmp_path: Path, cache: Path, while_: str) -> None:
     compiler = tmp_path / "cc"
     compiler.write_text(SLOW_COMPILER)
     compiler.chmod(0o700)
     environment = {**os.environ, "SUPPLE_CC": str(compiler)}
-    process = subprocess.Popen([sys.executable, "-c", INTERRUPTED], env=environment, stdout=subprocess.PIPE, text=True)
+    command = [sys.executable, "-c", INTERRUPTED, while_]
+    process = subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, text=True)
     while len([p for p in tmp_path.glob("cc.*") if p.read_text().strip()]) < 2 and process.poll() is None:
         pass
     process.send_signal(signal.SIGINT)

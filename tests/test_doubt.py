@@ -13,10 +13,12 @@ from click.testing import CliRunner, Result
 
 from supple.api import Robot
 from supple.backends.compiler import find_compiler
+from supple.backends.stepping.settings import Settings
 from supple.cli.main import main
 from supple.machine import Machine
 from supple.model.limits import bent_too_far
 from supple.model.model import Model
+from supple.simulation.worth import warnings_of
 
 pytestmark = pytest.mark.skipif(find_compiler() is None, reason="no C compiler")
 ROD = """
@@ -98,3 +100,10 @@ def test_beams_are_judged_by_their_slope(rod: Path, slope: float, said: bool) ->
 def test_joints_are_judged_by_the_reach() -> None:
     model = Machine.read("five_bar_elastic").model()
     assert far(model, [0.41], 0.8) and not far(model, [0.39], 0.8)
+
+
+@pytest.mark.parametrize(
+    ("tol", "balance", "said"), [(1e-5, 2e-4, True), (1e-5, 5e-5, False), (0.1, 0.02, True), (0.1, 5e-3, False)]
+)
+def test_the_balance_is_told_above_ten_tolerances_and_above_a_hundredth(tol: float, balance: float, said: bool) -> None:
+    assert bool(warnings_of(Settings(tolerance=tol), balance, None)) == said

@@ -121,7 +121,7 @@ LAWS = {
 def test_poles_foretell_the_decay_of_simulations(robot: supple.Robot, law: str) -> None:
     """Of a law made at home, elsewhere: starts in the shape of every pole, up to 4.2 kHz at 0.03 1/s, decay as it says."""
     found = robot.control(*LAWS[law], {"q11": 0.0, "q21": 0.0})
-    held = poles_by_start(shapes_of(robot, found.law, {"q11": 0.1, "q21": -0.1}))
+    held = poles_by_start(shapes_of(robot, found.law, {"q11": 0.1, "q21": -0.1}), longest=80)
     assert found.stable and len(held) > 10
     for pole in held:
         assert pole.off < 0.01 and abs(pole.found - pole.told) < 1e-3 * abs(pole.told), pole
@@ -140,7 +140,7 @@ def test_loops_grow_just_beyond_their_margins(robot: supple.Robot, law: str) -> 
     if one.least_gain:
         pairs.append([own.scaled(k * one.least_gain) for k in (1.02, 0.98)])
     for inside, outside in pairs:
-        for pole, sign in zip(crossing(robot, inside, outside, one.at), (-1, 1), strict=True):
+        for pole, sign in zip(crossing(robot, inside, outside, one.at, longest=60), (-1, 1), strict=True):
             assert sign * pole.told.real > 0 and sign * pole.found.real > 0 and pole.off < 0.05, pole
 
 

@@ -12,7 +12,7 @@ from click.testing import CliRunner
 import supple
 from supple.cli.main import main
 from supple.errors import SuppleError
-from supple.model import observe
+from supple.model import seen
 from supple.robot.fingerprint import fingerprint
 
 MOTION = {"motion": "square", "duration": 0.02}
@@ -26,7 +26,7 @@ def test_chosen_signals_are_those_among_all(monkeypatch: pytest.MonkeyPatch) -> 
     for key, signal in some.signals.items():
         assert np.array_equal(signal.values, every.signals[key].values)
     assert some.summary["energy_balance_error"] == every.summary["energy_balance_error"]
-    monkeypatch.setattr(observe, "undeformed", lambda *given: pytest.fail("nobody asked for deformations"))
+    monkeypatch.setattr(seen, "undeformed_places", lambda *given: pytest.fail("nobody asked for deformations"))
     assert list(robot.simulate(**MOTION, keep=["closure"]).signals) == ["closure"]
 
 

@@ -26,7 +26,7 @@ def library(lanes: int = 1) -> ctypes.CDLL:
     words = [word.upper() for enum in layout.ENUMS.values() for word in enum]
     fields = [f"offsetof(Drive, {f.name})" for f in layout.DRIVE.fields]
     text = [c_source.header(), *(f"#define {k} {n}" for k, n in SIZES.items())]
-    text += [*layout.struct_text(layout.BLOCK), *layout.struct_text(layout.BALL)]
+    text += layout.struct_text(layout.BALL)
     text += [(BACKENDS / "stepping" / "plant.h").read_text(encoding="ascii"), layout.layout_text(), layout.table_text()]
     text += [
         "SUPPLE_EXPORT long long supple_size(void) { return (long long)sizeof(Sim); }",

@@ -10,7 +10,7 @@ import pytest
 from supple.backends.compiler import find_compiler
 from supple.backends.stepping.settings import Settings
 from supple.backends.stepping.stepper import Stepper
-from supple.machine import Machine
+from supple.machine import GALLERY, Machine
 from supple.simulation import plants
 from supple.simulation.simulator import Simulator, simulator
 
@@ -44,3 +44,17 @@ def test_body_by_body_and_whole(name: str, monkeypatch: pytest.MonkeyPatch) -> N
         one, two = by_limbs[:, stepper.sample[part]], whole[:, stepper.sample[part]]
         size = max(np.abs(two).max(), least[part])
         np.testing.assert_allclose(one, two, rtol=0, atol=1e-5 * size, err_msg=part)
+
+
+def test_controllers_are_in_the_matrices(monkeypatch: pytest.MonkeyPatch) -> None:
+    """five_bar under stiff PD controllers that act at every moment: as few iterations as with whole matrices."""
+    text = (GALLERY / "five_bar.yaml").read_text(encoding="utf-8")
+    stiff = text.replace("  circle:\n", "  circle:\n    controller: {pd: {kp: 2e4, kd: 100}}\n")
+    assert stiff != text
+    robot = simulator(Machine.parse(stiff), "circle")
+    stepper, by_limbs, few = _run(robot, 0, monkeypatch)
+    assert stepper.plant.limbs is not None and stepper.plant.torque
+    _, whole, counts = _run(robot, 10**6, monkeypatch)
+    assert few["newton_iterations"] < 1.3 * counts["newton_iterations"]
+    q = stepper.sample["q"]
+    np.testing.assert_allclose(by_limbs[:, q], whole[:, q], rtol=0, atol=1e-7 * np.abs(whole[:, q]).max())

@@ -8,8 +8,15 @@ import numpy as np
 import pytest
 
 import supple
+from supple.analyses.optimise_motion import _simulated
 from supple.backends.compiler import find_compiler
 from supple.errors import SuppleError
+from supple.machine import Machine
+from supple.model.follow import follow
+from supple.simulation.amended import amended, arriving
+from supple.simulation.quickest import amplitudes
+from supple.simulation.way_laws import Law, integrals, nodes
+from supple.simulation.ways_of import spans, way_between
 
 SLIDER = """
 name: slider
@@ -101,6 +108,36 @@ def test_limits_are_kept_by_the_robot_that_bends(tmp_path: Path) -> None:
     told = supple.Robot(file).optimise_motion("go", residual="20 um").summary["performance"]
     assert told["residual_vibration_m"]["tip"] < 20.03e-6
     assert 0.98 < max(x["used"] for x in told["limits"]["force"].values()) < 1.02
+
+
+ACROSS = """
+space: platform
+start: {x: -0.1, y: 0, z: -0.62}
+moves: [{by: {x: 0.2}, duration: 0.4 s}, {rest: 0.3 s}, {by: {x: -0.1, z: 0.05}, duration: 0.4 s}, {rest: 0.3 s}]
+"""
+
+
+@pytest.mark.skipif(find_compiler() is None, reason="no C compiler")
+def test_what_is_foreseen_is_what_simulations_leave(tmp_path: Path) -> None:
+    """Delta across and back by polynomials: frequencies change by a tenth, the slowest two cross and end alike,
+    ten modes of single rods lie between those that move the tool, and the second way begins while the first rings."""
+    robot, file = Machine.read("delta"), tmp_path / "across.yaml"
+    file.write_text(ACROSS)
+    motion = robot.motion(file)
+    path = follow(robot.model(rigid=True), motion).trajectory
+    assert path is not None
+    found, u = spans(path), nodes()
+    pull = 60 * u - 180 * u**2 + 120 * u**3
+    law = Law(pull / (integrals()[1][-1] @ pull), 0.12)
+    first, second = (way_between(robot, motion, path, span, "tool", 4) for span in found)
+    made = [(first, law), (arriving(second, first, law, 0.3), law)]
+    run = _simulated(robot, motion, path, found, made, {}, "tool", "1 ms")
+    for way, end in zip((x for x, _ in made), (0.12, 0.54), strict=True):
+        told, shaking = amplitudes(way, law), amended(way, law, run, end, 0.3).shaking
+        assert shaking is not None and np.abs(told).max() > 30e-6
+        assert np.abs(shaking.beyond).max() < 0.01 * np.abs(told).max()
+    alone = amplitudes(second, law)
+    assert np.abs(alone - told).max() > 0.3 * np.abs(told).max()
 
 
 def test_limits_that_cannot_be_met_are_told(robot: supple.Robot, tmp_path: Path) -> None:

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from scipy.integrate import solve_ivp
 from scipy.linalg import eigh, null_space
+from scipy.optimize import linprog
 
 from supple.backends.compiler import find_compiler
 from supple.backends.stepping.settings import Settings
@@ -107,7 +108,7 @@ def test_one_sequence_for_several_vibrations_that_brakes() -> None:
     span, most = 0.2, 0.07 * float(np.abs(path(path.end - 0.2 / 7)[1]).max())
     before = path(path.end - np.linspace(0.0, span / 7, 65))[1][:, 0]
     before[0] = 0.0
-    free, slow = together(bands), together(bands, 1.0, [Brake(span, np.abs(before) / most)])
+    free, slow = together(bands), together(bands, 1.0, [Brake(span, np.abs(before) / most, 1.0)])
     for made in (free, slow):
         assert made.length == 1.0
         assert made.vibration(1.0, 0.02)[0] < 0.01 and made.vibration(1.76, 0.05)[0] < 0.03
@@ -118,6 +119,19 @@ def test_one_sequence_for_several_vibrations_that_brakes() -> None:
     assert speeds[0] > 1.5 * most and speeds[1] < 1.2 * most
     with pytest.raises(SuppleError, match="give it more length"):
         together(bands, 0.3)
+    vain = together(bands, 1.0, [Brake(span, np.abs(before) / most, 1e-9)])
+    assert vain.amplitudes == pytest.approx(free.amplitudes) and vain.times == pytest.approx(free.times)
+
+
+def test_no_other_impulses_in_a_period_are_a_zvd() -> None:
+    """Of all positive impulses within a period that leave nothing, with a slope of nothing, linear programs find the three
+    alone, whatever else they ask for: about the middle, s sin(2 pi s) is positive but at 0 and half a period."""
+    times, damping = np.linspace(0.0, 1.0, 97), 0.03
+    turning = np.exp(2 * np.pi * (1j + damping / np.sqrt(1 - damping**2)) * times)
+    kept = np.vstack([turning.real, turning.imag, times * turning.real, times * turning.imag, np.ones(97)])
+    for cost in np.random.default_rng(5).normal(size=(6, 97)):
+        found = linprog(cost, A_eq=kept, b_eq=[0, 0, 0, 0, 1], bounds=(0, None)).x
+        assert found[[0, 48, 96]] == pytest.approx(zvd(damping).amplitudes, abs=1e-6)
 
 
 def test_what_vibrates_with_joints_stuck() -> None:

@@ -77,12 +77,13 @@ def test_sag_is_apart_from_vibration_and_what_is_left_is_drawn_large() -> None:
     z = -30e-6 + np.where(t < 0.5, 50e-6 * np.sin(4 * np.pi * t), 2e-6 * np.sin(60 * np.pi * t))
     point = np.zeros((len(t), 1, 3))
     point[:, 0, 2] = z
+    point[:, 0, 1] = 4e-17 + np.where(t < 0.5, 5e-6 * np.sin(4 * np.pi * t), 0.0)  # does not sag, but for rounding
     signals = {**run.signals, "point_deformation": Signal(point, ("point", "axis"), "m", "")}
     told = {"performance": {"rest_from_s": 0.5}}
     axes = time_figure(Simulation("r", "m", t, signals, run.axes, run.kinds, "complete", told, {}, {})).axes
-    vibration, rest = (axis.get_lines()[0].get_ydata() for axis in axes[-2:])
+    vibration, rest = (axis.get_lines()[-1].get_ydata() for axis in axes[-2:])
     assert vibration[0] == 0.0 and np.ptp(vibration) == pytest.approx(1e6 * np.ptp(z))
-    assert axes[-2].get_legend().get_texts()[0].get_text() == "tip z, sag -30"
+    assert [x.get_text() for x in axes[-2].get_legend().get_texts()] == ["tip y", "tip z, sag -30 µm"]
     assert len(rest) == (t > 0.5).sum() and np.abs(rest).max() == pytest.approx(2.0, rel=0.05)
     assert axes[-1].get_xlim()[0] > 0.5 and len(axes) == 5
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from html import escape
 from pathlib import Path
@@ -90,6 +90,15 @@ class ControlShown(_Shown, Control):
         if file is not None:
             written(made, Path(file))
         return Picture(made)
+
+    def to_control(self) -> Any:
+        """The law as a sampled StateSpace of python-control, from what sensors read to forces, without its delay."""
+        if self.parts > 1:
+            raise SuppleError("to_control: a scheduled law is not one linear system; make it for one pose")
+        (part,) = self.law.parts
+        A, B = part.A + part.E @ part.C, part.B + part.E @ part.D
+        names = {"inputs": _undotted(self.sensors), "outputs": _undotted(f"tau.{n}" for n in self.forces)}
+        return _python_control().ss(A, B, part.C, part.D, self.sample, name=f"{self.robot}_law", **names)
 
 
 class TunedShown(_Shown, Tuned):
@@ -283,14 +292,8 @@ class LinearShown(_Shown, results.LinearModel):
 
     def to_control(self) -> Any:
         """The model as a StateSpace of python-control, with names, in which it allows no dots: tool_fz for tool.fz."""
-        try:
-            import control  # type: ignore[import-not-found,import-untyped,unused-ignore]
-        except ImportError as missing:
-            raise SuppleError("to_control needs python-control: pip install control") from missing
-        names = {
-            key: [name.replace(".", "_") for name in getattr(self, key)] for key in ("states", "inputs", "outputs")
-        }  # fmt: skip
-        return control.ss(self.A, self.B, self.C, self.D, name=self.robot, **names)
+        names = {key: _undotted(getattr(self, key)) for key in ("states", "inputs", "outputs")}
+        return _python_control().ss(self.A, self.B, self.C, self.D, name=self.robot, **names)
 
 
 class StudyShown(_Shown, Study):
@@ -486,3 +489,16 @@ def shown(result: Any, kind: type[R]) -> R:
     made = object.__new__(kind)
     made.__dict__.update(vars(result))
     return made
+
+
+def _python_control() -> Any:
+    try:
+        import control  # type: ignore[import-not-found,import-untyped,unused-ignore]
+    except ImportError as missing:
+        raise SuppleError("to_control needs python-control: pip install supple[control]") from missing
+    return control
+
+
+def _undotted(names: Iterable[str]) -> list[str]:
+    """Names as python-control allows them: tool_fz for tool.fz."""
+    return [name.replace(".", "_") for name in names]

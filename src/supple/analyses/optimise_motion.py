@@ -17,10 +17,11 @@ from supple.motion.description import Motion
 from supple.motion.trajectory import Trajectory
 from supple.results import Simulation
 from supple.robot.written import Written, seconds, si
-from supple.simulation.amended import amended
+from supple.simulation.amended import amended, arriving
 from supple.simulation.integrate import integrate
-from supple.simulation.quickest import Asked, Law, Way, quickest, residual_of, timed
+from supple.simulation.quickest import Asked, Way, quickest, residual_of, timed
 from supple.simulation.simulator import simulator
+from supple.simulation.way_laws import Law
 from supple.simulation.ways_of import spans, way_between
 from supple.storage import save
 
@@ -40,7 +41,7 @@ def optimise_motion(
     limits: Mapping[str, Written] | None = None,
     residual: Written | None = None,
     of: str | None = None,
-    modes: int = 4,
+    modes: int = 8,
     every: Written = "1 ms",
     output: str | Path | None = None,
     progress: Callable[[float], None] | None = None,
@@ -98,7 +99,7 @@ def _settled(
     best: tuple[float, Simulation | None] = np.inf, None
     for k in range(_ROUNDS):
         try:
-            made = [(way, quickest(way, wanted)) for way in ways]
+            made = _made(path, found, ways, wanted)
         except SuppleError:
             if best[1] is None:
                 raise
@@ -114,6 +115,15 @@ def _settled(
         ways = _amended(path, found, made, result)
     assert best[1] is not None
     return best[1]
+
+
+def _made(path: Trajectory, found: list[tuple[float, float]], ways: list[Way], wanted: Asked) -> list[tuple[Way, Law]]:
+    """Ways with their laws, each beginning with what the one before leaves."""
+    made: list[tuple[Way, Law]] = []
+    for k, way in enumerate(ways):
+        begun = arriving(way, *made[-1], found[k][0] - found[k - 1][1]) if made else way
+        made.append((begun, quickest(begun, wanted)))
+    return made
 
 
 def _used(result: Simulation, path: Trajectory, asked: Asked, point: str | None) -> tuple[Array, float]:

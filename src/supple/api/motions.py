@@ -130,7 +130,7 @@ class Motions(Machine):
         limits: Mapping[str, Written] | None = None,
         residual: Written | None = None,
         of: str | None = None,
-        modes: int = 4,
+        modes: int = 8,
         every: Written = "1 ms",
         output: str | Path | None = None,
         progress: Callable[[float], None] | None = None,
@@ -138,8 +138,8 @@ class Motions(Machine):
         """The same paths in the least time: ways from rest to rest as quick as limits allow, rests as they are.
 
         limits: speed, acceleration, force: most of any actuator, instead of the motion's own; residual: most vibration (m)
-        that each way may leave at the point `of`, of so many modes. Forces are those of the rigid robot; the result is
-        the simulation of the flexible one, whose `performance` says what it uses and leaves."""
+        that each way may leave at the point `of`, of so many modes, those that leave most. The result is the simulation of
+        the flexible robot, whose `performance` says what it uses and leaves."""
         from supple.analyses.optimise_motion import optimise_motion
         from supple.shown import SimulationShown, shown
 

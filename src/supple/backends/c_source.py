@@ -15,18 +15,19 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from supple.backends.sequence import sequence
 from supple.errors import BackendError
 from supple.expr.function import Function
 from supple.expr.node import Expr, Scalar
 
 SPLIT_ABOVE = 3000  # statements; gcc's time grows faster than linearly beyond
-PART = 1000  # statements in each part of a split function
+PART = 2000  # statements in each part of a split function; larger ones hand on less and take longer to compile
 _STACK = 16_384  # scalars; larger working arrays live in thread-local storage, not on the stack
 _NAME_LENGTH = 40
 
 _BINARY = {"add": "+", "sub": "-", "mul": "*", "div": "/"}
-_CALLS = {"sin": "supple_sin", "cos": "supple_cos", "sqrt": "supple_sqrt", "sign": "supple_sign"}
 _PARTNER = {"sin": "cos", "cos": "sin"}
+_CALLS = {"sin": "supple_sin", "cos": "supple_cos", "sqrt": "supple_sqrt", "sign": "supple_sign"}
 
 # Keywords of C and C++, words of real.h and the driver, macros of <math.h>, functions built in.
 _RESERVED_WORDS = """
@@ -151,70 +152,109 @@ def body(f: Function, names: Names | None = None) -> str:
         lines = _definition(f"void {sign.name}({sign.parameters()})", sign, statements)
     else:
         lines = _split(sign, statements)
-    return "\n".join([*_comment(f, sign, len(statements)), *lines, ""])
+    return "\n".join([*comment(f, sign, len(statements)), *lines, ""])
 
 
 def driver(f: Function) -> str:
-    """The C function supple_batch, which runs f over a batch of states stored one after the other."""
+    """The C functions that run f over states: supple_batch, stored one after the other; supple_blocks, stored in lanes."""
     ins, outs = [x.size for x in f.inputs.values()], [x.size for x in f.outputs.values()]
     sized = [(f"supple_in_{k}", n) for k, n in enumerate(ins)]
     sized += [(f"supple_out_{k}", n) for k, n in enumerate(outs)]
     gathers = [
         f"        if (step[{k}] || first == 0)\n"
-        f"            supple_gather(supple_in_{k}, in[{k}] + first * step[{k}], {n}, step[{k}], live);"
+        f"            supple_gather(supple_in_{k}, in[{k}] + first * step[{k}], {n}, step[{k}], live, step[{k}] && follow);"
         for k, n in enumerate(ins)
     ]
     scatters = [f"        supple_scatter(out[{k}] + first * {n}, supple_out_{k}, {n}, live);" for k, n in enumerate(outs)]
+    in_lanes = [f"(const real *)in[{k}] + k * step[{k}]" for k in range(len(ins))]
+    in_lanes += [f"(real *)out[{k}] + k * {n}" for k, n in enumerate(outs)]
     direct = [f"in[{k}] + first * step[{k}]" for k in range(len(ins))]
     direct += [f"out[{k}] + first * {n}" for k, n in enumerate(outs)]
     return _file("batch.h") + _DRIVER.format(
         name=signature(f).name,
         direct=", ".join(direct),
+        in_lanes=", ".join(in_lanes),
         blocks=", ".join(name for name, _ in sized),
-        declared="\n".join(_storage(name, n) for name, n in sized),
+        declared="\n".join(storage(name, n) for name, n in sized),
         gathers="\n".join(gathers),
         scatters="\n".join(scatters),
     )
 
 
-def _statements(f: Function, sign: Signature, names: Names) -> Iterator[Statement]:
-    """The evaluation of f in order; negations are printed where they are used."""
-    text = {x: f"{sign.inputs[key]}[{i}]" for key, a in f.inputs.items() for i, x in enumerate(a.ravel())}
-    local: dict[Expr, str] = {}
-    targets = _targets(f, sign)
-    inner, partners = _operands(f), _partners(f)
-    minus = {n.args[0]: f"minus_{n.label}" for n in f.nodes if n.op == "neg" and n.label}
+class _Printer:
+    """The statements of a Function; negations are printed where they are used."""
 
-    def reads(*operands: Scalar) -> tuple[str, ...]:
-        return tuple(local[_bare(x)] for x in operands if isinstance(x, Expr) and _bare(x) in local)
+    def __init__(self, f: Function, sign: Signature, names: Names) -> None:
+        self._names = names
+        self._text = {x: f"{sign.inputs[key]}[{i}]" for key, a in f.inputs.items() for i, x in enumerate(a.ravel())}
+        self._local: dict[Expr, str] = {}
+        self._targets = _targets(f, sign)
+        self._inner = _operands(f)
+        self._minus = {n.args[0]: f"minus_{n.label}" for n in f.nodes if n.op == "neg" and n.label}
+        self._serial = {node: serial for serial, node in enumerate(f.nodes)}
 
-    def operand(x: Scalar, alone: bool = False) -> str:
+    def operation(self, node: Expr) -> Iterator[Statement]:
+        if node.op not in ("symbol", "neg"):
+            value, used = _value(node, self._operand), self._reads(*node.args)
+            if node in self._inner or node.label or len(self._targets.get(node, ())) != 1:
+                name = self._define(node, "t", node)
+                yield Statement(f"const real {name} = {value};", (name,), used)
+            else:
+                yield Statement(f"{self._targets.pop(node)[0]} = {value};", (), used)
+        yield from self._results(node)
+
+    def turns(self, nodes: Sequence[Expr]) -> Iterator[Statement]:
+        """Sines and cosines, none of which is made of another."""
+        angles: dict[Scalar, dict[str, str]] = {n.args[0]: {} for n in nodes}
+        first = {n.args[0]: n for n in reversed(nodes)}
+        for n in nodes:
+            angles[n.args[0]][n.op] = self._define(n, n.op[0], first[n.args[0]])
+        names = tuple(name for pair in angles.values() for name in pair.values())
+        yield Statement(self._turn(angles, ", ".join(names)), names, self._reads(*angles))
+        for n in nodes:
+            yield from self._results(n)
+
+    def _turn(self, angles: Mapping[Scalar, Mapping[str, str]], names: str) -> str:
+        given = [self._operand(x, alone=True) for x in angles]
+        if len(given) == 1:
+            (pair,) = angles.values()
+            return f"real {names}; supple_sincos({given[0]}, &{pair['sin']}, &{pair['cos']});"
+        count = len(given)
+        lines = [
+            f"real {names};",
+            f"{{   const real supple_x[{count}] = {{{', '.join(given)}}};",
+            f"    real supple_s[{count}], supple_c[{count}];",
+            f"    supple_sincos_of({count}, supple_x, supple_s, supple_c);",
+        ]
+        for k, pair in enumerate(angles.values()):
+            lines.append("    " + " ".join(f"{name} = supple_{op[0]}[{k}];" for op, name in pair.items()))
+        return "\n    ".join([*lines, "}"])
+
+    def _results(self, node: Expr) -> Iterator[Statement]:
+        for target in self._targets.get(node, ()):
+            yield Statement(f"{target} = {self._operand(node, alone=True)};", (), self._reads(node))
+
+    def _reads(self, *operands: Scalar) -> tuple[str, ...]:
+        return tuple(self._local[_bare(x)] for x in operands if isinstance(x, Expr) and _bare(x) in self._local)
+
+    def _operand(self, x: Scalar, alone: bool = False) -> str:
         if not isinstance(x, Expr):
             return f"num({literal(x)})"
         if x.op != "neg":
-            return text[x]
-        return f"-{text[x.args[0]]}" if alone else f"(-{text[x.args[0]]})"
+            return self._text[x]
+        return f"-{self._text[x.args[0]]}" if alone else f"(-{self._text[x.args[0]]})"
 
-    def define(node: Expr, fallback: str) -> str:
-        text[node] = local[node] = names.unique(node.label or minus.get(node, fallback))
-        return local[node]
+    def _define(self, node: Expr, letter: str, first: Expr) -> str:
+        fallback = self._minus.get(node, f"{letter}{self._serial[first]}")
+        self._text[node] = self._local[node] = self._names.unique(node.label or fallback)
+        return self._local[node]
 
-    for serial, node in enumerate(f.nodes):
-        partner = partners.get(node)
-        if node.op not in ("symbol", "neg") and node not in local:
-            value, used = _value(node, operand), reads(*node.args)
-            if partner is not None:
-                s, c = (node, partner) if node.op == "sin" else (partner, node)
-                pair = (define(s, f"s{serial}"), define(c, f"c{serial}"))
-                call = f"supple_sincos({operand(node.args[0], alone=True)}, &{pair[0]}, &{pair[1]});"
-                yield Statement(f"real {pair[0]}, {pair[1]}; {call}", pair, used)
-            elif node in inner or node.label or len(targets.get(node, ())) != 1:
-                name = define(node, f"t{serial}")
-                yield Statement(f"const real {name} = {value};", (name,), used)
-            else:
-                yield Statement(f"{targets.pop(node)[0]} = {value};", (), used)
-        for target in targets.get(node, ()):
-            yield Statement(f"{target} = {operand(node, alone=True)};", (), reads(node))
+
+def _statements(f: Function, sign: Signature, names: Names) -> Iterator[Statement]:
+    """The evaluation of f in order."""
+    printer = _Printer(f, sign, names)
+    for step in sequence(f):
+        yield from printer.operation(step[0]) if len(step) == 1 else printer.turns(step)
     for target, constant in _constants(f, sign):
         yield Statement(f"{target} = fill({literal(constant)});", (), ())
 
@@ -224,7 +264,7 @@ def _operands(f: Function) -> set[Expr]:
     return {a for n in f.nodes if n.op != "symbol" for a in n.args if isinstance(a, Expr)}
 
 
-def _partners(f: Function) -> dict[Expr, Expr]:
+def partners(f: Function) -> dict[Expr, Expr]:
     """The cosine of every sine whose argument has both, and the other way round."""
     present = {(n.op, n.args[0]): n for n in f.nodes if n.op in _PARTNER}
     return {n: present[_PARTNER[op], x] for (op, x), n in present.items() if (_PARTNER[op], x) in present}
@@ -278,7 +318,7 @@ def _split(sign: Signature, statements: Sequence[Statement]) -> list[str]:
             made += [Statement(f"work[{slots[d]}] = {d};", (), ()) for d in statement.defines if d in slots]
         title = f"SUPPLE_APART void supple_{sign.name}_part{k}({sign.parameters('real *restrict work')})"
         lines += [*_definition(title, sign, made, "work"), ""]
-    lines += [f"void {sign.name}({sign.parameters()})", "{", _storage("work", size)]
+    lines += [f"void {sign.name}({sign.parameters()})", "{", storage("work", size)]
     lines += [f"    supple_{sign.name}_part{k}({arguments});" for k in range(1, len(parts) + 1)]
     return [*lines, "}"]
 
@@ -304,7 +344,7 @@ def _slots(parts: Sequence[Sequence[Statement]]) -> tuple[dict[str, int], int]:
     return slots, size
 
 
-def _storage(name: str, size: int) -> str:
+def storage(name: str, size: int) -> str:
     """A local array, on the stack as long as it is small."""
     if size * 8 <= _STACK:
         return f"    real {name}[{max(size, 1)}];"
@@ -318,7 +358,7 @@ def _definition(title: str, sign: Signature, statements: Sequence[Statement], *m
     return [title, "{", *(f"    (void){x};" for x in unused), *(f"    {s.text}" for s in statements), "}"]
 
 
-def _comment(f: Function, sign: Signature, statements: int) -> list[str]:
+def comment(f: Function, sign: Signature, statements: int) -> list[str]:
     counts = ", ".join(f"{f.counts[op]} {op}" for op in (*_BINARY, "neg", *_CALLS) if f.counts[op])
     given = ", ".join(f"{c}[{f.inputs[k].size}]" for k, c in sign.inputs.items()) or "nothing"
     results = ", ".join(f"{c}[{f.outputs[k].size}]" for k, c in sign.outputs.items()) or "nothing"
@@ -341,10 +381,19 @@ void supple_batch(
 {declared}
     for (long long first = 0; first < count; first += SUPPLE_LANES) {{
         const int live = count - first < SUPPLE_LANES ? (int)(count - first) : SUPPLE_LANES;
+        const int follow = count - first - SUPPLE_LANES >= 4;
 {gathers}
         {name}({blocks});
 {scatters}
     }}
 #endif
+}}
+
+void supple_blocks(
+    long long count, const supple_scalar *const *in, const long long *step, supple_scalar *const *out)
+{{
+    (void)in; (void)step; (void)out;
+    for (long long k = 0; k < count; k++)
+        {name}({in_lanes});
 }}
 """

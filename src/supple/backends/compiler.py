@@ -6,8 +6,8 @@ that source. They appear by one atomic rename, so processes may race and be kill
 
 Flags: -ffp-contract=off because a fused a*b - c*d is not zero where the interpreter's is (sqrt of -1e-17,
 sign of 1e-17), and fusing gained nothing measurable. So every operation but sine and cosine gives the
-interpreter's bits, on every processor and with any number of lanes; those two are within 2 units in the
-last place.
+interpreter's bits, on every processor and with any number of lanes; those two, which fuse where the processor
+can, are within a unit in the last place.
 """
 
 from __future__ import annotations
@@ -23,9 +23,10 @@ import signal
 import subprocess
 import sys
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor, wait
+from concurrent.futures import Future, wait
 from functools import cache
 from pathlib import Path
+from threading import Event, Thread
 
 from supple.delivery import scratch
 from supple.errors import BackendError
@@ -96,8 +97,14 @@ def library(key: str) -> Path | None:
 
 def compiler_mark() -> str:
     """What tells compilers and processors apart; nothing without a compiler."""
+    known = macros()
+    return known and _digest(known.encode())
+
+
+def macros() -> str:
+    """What the compiler says of itself and of the processor; nothing without a compiler."""
     compiler = find_compiler()
-    return "" if compiler is None else _digest("".join(_identity(compiler)[1]).encode())
+    return "" if compiler is None else _identity(compiler)[1]
 
 
 def wasm_module(source: str, exports: Sequence[str]) -> bytes:
@@ -118,16 +125,30 @@ def shared_libraries(sources: Sequence[tuple[str, tuple[str, ...]]]) -> list[Pat
     """The paths of several libraries, each from its source and flags, compiled side by side; Ctrl-C ends all of them."""
     if len(sources) == 1:
         return [shared_library(*sources[0])]
-    with ThreadPoolExecutor(len(sources)) as pool:
-        under_way = [pool.submit(shared_library, *given) for given in sources]
-        try:
-            return [made.result() for made in under_way]
-        except BaseException:  # what was not begun is not begun, and what runs is told to end
-            while not all(made.cancel() or made.done() for made in under_way):  # some may only just begin
-                for process in list(_running):
-                    _end(process)
-                wait(under_way, timeout=0.05)
-            raise
+    made: list[Future[Path]] = [Future() for _ in sources]
+    stopped = Event()
+    threads = [Thread(target=_compile_into, args=(*pair, stopped)) for pair in zip(made, sources, strict=True)]
+    try:
+        for thread in threads:
+            thread.start()
+        return [library.result() for library in made]
+    except BaseException:  # what was not begun is not begun, and what runs is told to end
+        stopped.set()
+        while any(thread.is_alive() for thread in threads):  # some may only just begin
+            for process in list(_running):
+                _end(process)
+            wait(made, timeout=0.05)
+        raise
+
+
+def _compile_into(made: Future[Path], given: tuple[str, tuple[str, ...]], stopped: Event) -> None:
+    """Compile one of several sources, unless all were stopped before; the library or what went wrong goes into `made`."""
+    if stopped.is_set():
+        return
+    try:
+        made.set_result(shared_library(*given))
+    except BaseException as problem:
+        made.set_exception(problem)
 
 
 def portable_library(source: Path, made: Path, compiler: Command | None = None) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -46,10 +47,11 @@ def source(program: Program) -> str:
     return c_source.header() + "\n" + body(program, program.name)
 
 
-def body(program: Program, name: str) -> str:
-    """The program as C, to stand after the header: four functions, tables of the legs, and name(inputs..., outputs...)."""
+def body(program: Program, name: str, printed: Callable[[Function], str] = c_source.body) -> str:
+    """The program as C, to stand after the header: four functions, each as `printed` says, tables of the legs, and
+    name(inputs..., outputs...)."""
     sizes = {k: a.size for f in program.functions() for k, a in [*f.inputs.items(), *f.outputs.items()]}
-    lines = [static(f) for f in program.functions()]
+    lines = [static(printed(f)) for f in program.functions()]
     lines += [_table(f"take_{k}", index) for k, index in program.take.items()]
     lines += [_table(f"put_{k}", index) for k, index in program.put.items()]
     lines += [_table(f"platform_{k}", index[None]) for k, index in program.platform.items()]
@@ -59,9 +61,9 @@ def body(program: Program, name: str) -> str:
     return "\n".join(lines)
 
 
-def static(f: Function) -> str:
-    """A Function as C that only its own file sees."""
-    return c_source.body(f).replace("\nvoid ", "\nstatic void ")
+def static(text: str) -> str:
+    """The text of functions that only their own file sees."""
+    return text.replace("\nvoid ", "\nstatic void ")
 
 
 def _table(name: str, index: Indices) -> str:

@@ -1,9 +1,9 @@
 /* A machine for operations given as numbers: models that are used once or twice are not worth a compiler's time.
  *
- * Sums, differences, products and negations are one operation, r[o] = r[a] * r[b] + r[c], with 1, -1 and -0 among the
- * operands: no branch has to be guessed, and without fusing (-ffp-contract=off) it gives the bits of each of them.
- * Others end a stretch of these. Some states (WIDE) are computed side by side. To stand behind real.h, whose sines and
- * cosines have the same bits for any number of states. */
+ * Sums, differences, products, negations and products that are added are one operation, r[o] = r[a] * r[b] + r[c], with 1,
+ * -1 and -0 among the operands: no branch has to be guessed, and without fusing (-ffp-contract=off) it gives the bits of
+ * each of them. Others end a stretch of these. Some states are computed side by side. To stand behind real.h, whose sines
+ * and cosines have the same bits for any number of states. */
 
 #include <stdlib.h>
 
@@ -13,8 +13,13 @@
 #define EXPORT __attribute__((visibility("default")))
 #endif
 
-#define WIDE SUPPLE_LANES
-typedef double wide __attribute__((vector_size(8 * WIDE), aligned(8)));
+/* States side by side, a few or many: stored results are waited for less among many, as long as all registers are near */
+enum { FEW = SUPPLE_LANES, MANY = 4 * FEW, NEAR = 1 << 17 };
+#define SPECIAL static inline __attribute__((always_inline)) /* to each number of states */
+#define UNROLLED _Pragma("GCC unroll 8")
+#define ALIKE _Pragma("GCC ivdep")
+#define AT(place) (*(quad *)(place))
+typedef double quad __attribute__((vector_size(32), aligned(8), may_alias));
 
 enum { DIVIDE = 3, SINE = 5, COSINE = 6, ROOT = 7, SIGN = 8 };
 
@@ -31,103 +36,162 @@ typedef struct {
     const int *result;         /* register of each element of the outputs */
 } Tape;
 
-/* sines or cosines of some numbers, as many as there are lanes */
-static void turned(int code, const double *x, double *to)
+/* Sines or cosines of some numbers: one, FEW, or a multiple of that. Both come at once, so that the others are kept in `room`
+ * for who asks for those of the same numbers (x) next; the last numbers are behind them */
+static void turned(int code, const double *x, double *to, double *room, int width)
 {
-    real all, sine, cosine;
-    memcpy(&all, x, sizeof all);
-    supple_sincos(all, &sine, &cosine);
-    memcpy(to, code == SINE ? &sine : &cosine, sizeof all);
+    const size_t size = sizeof(double) * (size_t)width;
+    if (memcmp(room + 2 * width, x, size))
+        for (int k = 0; k < width; k += FEW) {
+            real all = fill(x[k]), sine, cosine;
+            if (width > 1) memcpy(&all, x + k, sizeof all);
+            supple_sincos(all, &sine, &cosine);
+            memcpy(room + k, &sine, width > 1 ? sizeof all : sizeof *to);
+            memcpy(room + width + k, &cosine, width > 1 ? sizeof all : sizeof *to);
+        }
+    memcpy(room + 2 * width, x, size);
+    memcpy(to, code == SINE ? room : room + width, size);
 }
 
-static double turned_one(int code, double x)
-{
-    double all[WIDE];
-    for (int k = 0; k < WIDE; k++)
-        all[k] = x;
-    turned(code, all, all);
-    return all[0];
-}
-
-static double other_of(int code, double a, double b)
+SPECIAL void other(int code, const double *a, const double *b, double *to, double *room, int width)
 {
     switch (code) {
-    case DIVIDE: return a / b;
-    case ROOT: return sqrt(a);
-    default: return a != a ? a : (double)((a > 0) - (a < 0));
+    case DIVIDE: ALIKE for (int k = 0; k < width; k++) to[k] = a[k] / b[k]; break;
+    case ROOT: ALIKE for (int k = 0; k < width; k++) to[k] = sqrt(a[k]); break;
+    case SIGN: for (int k = 0; k < width; k++) to[k] = a[k] != a[k] ? a[k] : (double)((a[k] > 0) - (a[k] < 0)); break;
+    default: turned(code, a, to, room, width);
     }
 }
 
-#define RUN(name, kind, width, PUT, GET, TURN)                                                              \
-    static void name(const Tape *t, kind *r, const double *const *in, const long long *step,          \
-                     double *out, long long first, long long count)                                   \
-    {                                                                                                 \
-        for (long long i = 0; i < t->loads; i++)                                                      \
-            for (int k = 0; k < width; k++)                                                           \
-                PUT(r[t->load_to[i]], k, BEGIN_OF(i)[(first + (k < count ? k : count - 1)) * STEP_OF(i)]); \
-        for (long long s = 0; s < t->stretches; s++) {                                                \
-            const int *p = t->plain + 4LL * t->begin[s], *end = t->plain + 4LL * t->begin[s + 1];     \
-            for (; p < end; p += 4)                                                                   \
-                r[p[0]] = r[p[1]] * r[p[2]] + r[p[3]];                                                \
-            if (s + 1 < t->stretches) {                                                               \
-                const int *x = t->other + 4 * s;                                                      \
-                if (x[3] == SINE || x[3] == COSINE)                                                   \
-                    TURN(x[3], r[x[1]], r[x[0]]);                                                     \
-                else                                                                                  \
-                    for (int k = 0; k < width; k++)                                                   \
-                        PUT(r[x[0]], k, other_of(x[3], GET(r[x[1]], k), GET(r[x[2]], k)));            \
-            }                                                                                         \
-        }                                                                                             \
-        for (long long k = 0; k < width && k < count; k++)                                            \
-            for (long long i = 0; i < t->results; i++)                                                \
-                out[(first + k) * t->results + i] = GET(r[t->result[i]], k);                          \
-    }
-
-#define BEGIN_OF(i) (in[t->load_from[i]] + t->load_at[i])
-#define STEP_OF(i) (step[t->load_from[i]])
-#define PUT_ONE(x, k, value) ((x) = (value))
-#define GET_ONE(x, k) (x)
-#define PUT_LANE(x, k, value) ((x)[k] = (value))
-#define GET_LANE(x, k) ((x)[k])
-
-#define TURN_ONE(code, x, to) ((to) = turned_one(code, x))
-#define TURN_LANES(code, x, to) turned(code, (const double *)&(x), (double *)&(to))
-
-RUN(run_one, double, 1, PUT_ONE, GET_ONE, TURN_ONE)
-RUN(run_wide, wide, WIDE, PUT_LANE, GET_LANE, TURN_LANES)
-
-/* States first .. first + count; in, step: each input and its distance from state to state. 0: no memory. */
-EXPORT int supple_tape(const Tape *t, const double *const *in, const long long *step, double *out, long long first,
-                       long long count)
+SPECIAL void plain(const double *a, const double *b, const double *c, double *to, int width)
 {
-    int single = count == 1;
-    double *memory = malloc(sizeof(double) * (size_t)(t->registers * (single ? 1 : WIDE) + 8));
-    if (!memory) return 0;
-    double *one = memory;
-    wide *many = (wide *)(((size_t)memory + 63) / 64 * 64);
-    for (long long i = 0; i < t->constants; i++) {
-        if (single) one[t->constant_to[i]] = t->constant[i];
-        else for (int k = 0; k < WIDE; k++) many[t->constant_to[i]][k] = t->constant[i];
+    if (width == 1) *to = *a * *b + *c;
+    UNROLLED for (int k = 0; k + 4 <= width; k += 4)
+        AT(to + k) = AT(a + k) * AT(b + k) + AT(c + k);
+}
+
+/* Inputs to their registers; the last state again where there are no more */
+SPECIAL void take(const Tape *t, double *r, const double *const *in, const long long *step, long long first, long long count,
+                  int width)
+{
+    for (long long i = 0; i < t->loads; i++) {
+        const long long apart = step[t->load_from[i]];
+        const double *from = in[t->load_from[i]] + t->load_at[i] + first * apart;
+        double *to = r + t->load_to[i] * width;
+        if (count >= width && width > 1)
+            UNROLLED for (int k = 0; k < width; k += 4, from += 4 * apart)
+                AT(to + k) = (quad){from[0], from[apart], from[2 * apart], from[3 * apart]};
+        else
+            for (int k = 0; k < width; k++)
+                to[k] = from[(k < count ? k : count - 1) * apart];
     }
-    if (single) run_one(t, one, in, step, out, first, count);
-    else for (long long i = 0; i < count; i += WIDE) run_wide(t, many, in, step, out, first + i, count - i);
+}
+
+/* Results of `count` states out of their registers, state by state */
+SPECIAL void give(const Tape *t, const double *r, double *out, long long count, int width)
+{
+    long long i = 0;
+    for (; i + 4 <= t->results; i += 4) {
+        const double *a = r + t->result[i] * width, *b = r + t->result[i + 1] * width;
+        const double *c = r + t->result[i + 2] * width, *d = r + t->result[i + 3] * width;
+        for (long long k = 0; k < count; k++)
+            AT(out + k * t->results + i) = (quad){a[k], b[k], c[k], d[k]};
+    }
+    for (; i < t->results; i++)
+        for (long long k = 0; k < count; k++)
+            out[k * t->results + i] = r[t->result[i] * width + k];
+}
+
+/* The same, result by result */
+SPECIAL void give_rows(const Tape *t, const double *r, double *const *rows, long long first, long long count, int width)
+{
+    for (long long i = 0; i < t->results; i++) {
+        const double *from = r + t->result[i] * width;
+        if (count == width) memcpy(rows[i] + first, from, sizeof(double) * (size_t)width);
+        else memcpy(rows[i] + first, from, sizeof(double) * (size_t)count);
+    }
+}
+
+/* `width` states from `first`, of which `count` are left; r: registers, `width` numbers each; results to `out`, state by
+ * state, or else to `rows` */
+SPECIAL void run(const Tape *t, double *r, const double *const *in, const long long *step, double *out, double *const *rows,
+                 long long first, long long count, int width)
+{
+    double room[3 * MANY]; /* of sines and cosines */
+    memset(room, 0xff, sizeof room); /* not numbers */
+    take(t, r, in, step, first, count, width);
+    for (long long s = 0; s < t->stretches; s++) {
+        const int *p = t->plain + 4LL * t->begin[s], *end = t->plain + 4LL * t->begin[s + 1], *x = t->other + 4 * s;
+        for (; p < end; p += 4)
+            plain(r + p[1] * width, r + p[2] * width, r + p[3] * width, r + p[0] * width, width);
+        if (s + 1 < t->stretches)
+            other(x[3], r + x[1] * width, r + x[2] * width, r + x[0] * width, room, width);
+    }
+    if (count > width) count = width;
+    if (out) give(t, r, out + first * t->results, count, width);
+    else give_rows(t, r, rows, first, count, width);
+}
+
+typedef void Run(const Tape *t, double *r, const double *const *in, const long long *step, double *out, double *const *rows,
+                 long long first, long long count);
+
+#define RUN(name, width)                                                                                               \
+    static void name(const Tape *t, double *r, const double *const *in, const long long *step, double *out,            \
+                     double *const *rows, long long first, long long count)                                            \
+    {                                                                                                                  \
+        run(t, r, in, step, out, rows, first, count, width);                                                           \
+    }
+
+RUN(run_one, 1)
+RUN(run_few, FEW)
+RUN(run_many, MANY)
+
+static int evaluate(const Tape *t, const double *const *in, const long long *step, double *out, double *const *rows,
+                    long long first, long long count)
+{
+    const int many = count > FEW && t->registers * (long long)(MANY * sizeof(double)) <= NEAR;
+    const int width = count == 1 ? 1 : many ? MANY : FEW;
+    Run *own = count == 1 ? run_one : many ? run_many : run_few;
+    double *memory = malloc(sizeof(double) * (size_t)(t->registers * width + 8));
+    if (!memory) return 0;
+    double *r = (double *)(((size_t)memory + 63) / 64 * 64);
+    for (long long i = 0; i < t->constants; i++)
+        for (int k = 0; k < width; k++)
+            r[t->constant_to[i] * width + k] = t->constant[i];
+    for (long long i = 0; i < count; i += width)
+        own(t, r, in, step, out, rows, first + i, count - i);
     free(memory);
     return 1;
 }
 
-/* Registers for `values` values in their order of making, each free again after its last use (`last`; -1: never used;
- * values: always); those below `fixed` keep theirs. Returns how many there are. */
-EXPORT long long supple_registers(long long values, long long fixed, const int *first, const int *second, const int *last,
-                                  int *place)
+/* States first .. first + count, results of each after the other; in, step: each input and its distance from state to
+ * state. 0: no memory. */
+EXPORT int supple_tape(const Tape *t, const double *const *in, const long long *step, double *out, long long first,
+                       long long count)
+{
+    return evaluate(t, in, step, out, NULL, first, count);
+}
+
+/* The same with a row of all states for each result */
+EXPORT int supple_tape_rows(const Tape *t, const double *const *in, const long long *step, double *const *rows,
+                            long long first, long long count)
+{
+    return evaluate(t, in, step, NULL, rows, first, count);
+}
+
+/* Registers for `values` values in their order of making, of three others each (`operands`), free again after their last use
+ * (`last`; -1: never used; values: always); those below `fixed` keep theirs. Returns how many there are. */
+EXPORT long long supple_registers(long long values, long long fixed, const int *operands, const int *last, int *place)
 {
     long long used = fixed, waiting = 0;
     int *idle = malloc(sizeof(int) * (size_t)(values + 1));
     if (!idle) return -1;
     for (long long i = 0; i < fixed; i++) place[i] = (int)i;
-    for (long long i = fixed; i < values; i++) {
-        int a = first[i - fixed], b = second[i - fixed];
+    for (long long i = fixed; i < values; i++, operands += 3) {
+        const int a = operands[0], b = operands[1], c = operands[2];
         if (a >= fixed && last[a] == i) idle[waiting++] = place[a];
         if (b >= fixed && b != a && last[b] == i) idle[waiting++] = place[b];
+        if (c >= fixed && c != a && c != b && last[c] == i) idle[waiting++] = place[c];
         place[i] = waiting ? idle[--waiting] : (int)used++;
     }
     free(idle);

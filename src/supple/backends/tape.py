@@ -9,6 +9,7 @@ from __future__ import annotations
 import ctypes
 import os
 import warnings
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cache, cached_property
@@ -17,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from supple.backends import c_source
 from supple.backends.compiler import find_compiler, shared_library
@@ -53,7 +55,7 @@ def _library() -> ctypes.CDLL | None:
         warnings.warn(f"models run interpreted, with the same results but slower: {problem}", Makeshift, stacklevel=2)
         return None
     made.supple_registers.restype = ctypes.c_longlong
-    made.supple_tape.restype = ctypes.c_int
+    made.supple_tape.restype = made.supple_tape_rows.restype = ctypes.c_int
     return made
 
 
@@ -88,14 +90,21 @@ class Tape:
     def machine(self) -> tuple[int, int] | None:
         """Addresses of the machine and of this tape, for C that runs it (they live as long as this does); None without a
         compiler."""
+        return self._addresses("supple_tape")
+
+    def rows_machine(self) -> tuple[int, int] | None:
+        """The same of the machine that gives rows."""
+        return self._addresses("supple_tape_rows")
+
+    def _addresses(self, name: str) -> tuple[int, int] | None:
         library, loaded = _library(), self._loaded
         if library is None or loaded is None:
             return None
-        run = ctypes.cast(library.supple_tape, ctypes.c_void_p).value
+        run = ctypes.cast(library[name], ctypes.c_void_p).value
         return run or 0, ctypes.addressof(loaded.structure)
 
     @cached_property
-    def _parts(self) -> list[tuple[str, Any, slice]]:
+    def parts(self) -> list[tuple[str, Any, slice]]:
         """Name, shape and place among the results of every output."""
         ends = np.cumsum([0, *(prod(shape) for shape in self.stored.outputs.values())]).tolist()
         return [(name, x, slice(a, b)) for (name, x), a, b in zip(self.stored.outputs.items(), ends, ends[1:], strict=False)]
@@ -106,35 +115,69 @@ class Tape:
             return self._interpreted(**inputs)
         tables, batch = broadcast(self.stored, inputs)
         out = np.empty((prod(batch), len(self.stored.results)))
-        self._run(loaded, tables, out)
-        return {name: out[:, part].reshape((*batch, *shape)) for name, shape, part in self._parts}
+        self._run(loaded, tables, out, len(out))
+        return {name: out[:, part].reshape((*batch, *shape)) for name, shape, part in self.parts}
 
-    def _run(self, loaded: _Loaded, tables: dict[str, Array], out: Array) -> None:
-        """Fill `out` (states, results) from inputs of one state or of all of them."""
-        read = [np.ascontiguousarray(table, dtype=np.float64) for table in tables.values()]
+    def rows(self, out: Sequence[Array], **inputs: Any) -> None:
+        """Fill tables (results, states) with the results, a row each, one table after the other."""
+        loaded = self._loaded
+        if loaded is None:
+            found = self._interpreted(**inputs)
+            every = np.concatenate([x.reshape(len(x), -1) for x in found.values()], axis=1).T
+            for table, first in zip(out, np.cumsum([0, *(len(x) for x in out)]), strict=False):
+                table[...] = every[first : first + len(table)]
+            return
+        tables, (count,) = broadcast(self.stored, inputs)
+        where = np.concatenate([_row_addresses(x) for x in out])
+        assert len(where) == len(self.stored.results) and all(x.shape[1] == count for x in out)
+        self._run(loaded, tables, where, count)
+
+    def named(self, rows: Array, first: int = 0) -> dict[str, Array]:
+        """Outputs (..., states) by name, as far as they are in a table (results, states) whose first result is that one."""
+        return {
+            name: rows[part.start - first : part.stop - first].reshape(*shape, rows.shape[1])
+            for name, shape, part in self.parts
+            if first <= part.start and part.stop <= first + len(rows)
+        }
+
+    def _run(self, loaded: _Loaded, tables: dict[str, Array], out: npt.NDArray[Any], count: int) -> None:
+        """Fill `out`, an array (states, results) or addresses of rows, from inputs of one state or of all of them."""
+        read = [_in_rows(table) for table in tables.values()]
         where = (ctypes.c_void_p * len(read))(*(table.ctypes.data for table in read))
-        step = (ctypes.c_longlong * len(read))(*(table.shape[1] if len(table) > 1 else 0 for table in read))
+        step = (ctypes.c_longlong * len(read))(*(table.strides[0] // 8 if len(table) > 1 else 0 for table in read))
         library = _library()
         assert library is not None
+        machine, to = library.supple_tape if out.ndim == 2 else library.supple_tape_rows, ctypes.c_void_p(out.ctypes.data)
 
         def piece(begin: int, end: int) -> None:
-            done = library.supple_tape(
-                ctypes.byref(loaded.structure), where, step, ctypes.c_void_p(out.ctypes.data),
-                ctypes.c_longlong(begin), ctypes.c_longlong(end - begin),
-            )  # fmt: skip
+            done = machine(
+                ctypes.byref(loaded.structure), where, step, to, ctypes.c_longlong(begin), ctypes.c_longlong(end - begin)
+            )
             if not done:
                 raise MemoryError(f"{self.stored.name}: no memory")
 
-        shares = len(out) * len(self.stored.code) // _WORTH_A_THREAD
+        shares = count * len(self.stored.code) // _WORTH_A_THREAD
         if shares <= 1 or (shares := min(os.cpu_count() or 1, shares)) == 1:
-            if len(out):
-                piece(0, len(out))
+            if count:
+                piece(0, count)
             return
-        width = -(-len(out) // shares)
+        width = -(-count // shares)
         width += -width % _WIDE
         with ThreadPoolExecutor(shares) as pool:
-            for made in [pool.submit(piece, i, min(i + width, len(out))) for i in range(0, len(out), width)]:
+            for made in [pool.submit(piece, i, min(i + width, count)) for i in range(0, count, width)]:
                 made.result()
+
+
+def _row_addresses(x: Array) -> npt.NDArray[np.int64]:
+    """Where the rows of a table (rows, states) begin."""
+    assert not x.size or x.strides[1] == 8, "the numbers of a row are apart"
+    return x.ctypes.data + x.strides[0] * np.arange(len(x))
+
+
+def _in_rows(table: Array) -> Array:
+    """A table of doubles, those of a row close together."""
+    fine = table.dtype == np.float64 and table.strides[1] == 8 and table.strides[0] % 8 == 0
+    return table if fine else np.ascontiguousarray(table, dtype=np.float64)
 
 
 def _load(f: Stored, library: ctypes.CDLL) -> _Loaded:
@@ -142,48 +185,66 @@ def _load(f: Stored, library: ctypes.CDLL) -> _Loaded:
     shift = len(_HELP)
     given, own = f.given, len(f.constants) + shift  # constants that help stand behind the others
     fixed = given + own
-
-    def moved(values: Integers) -> Integers:  # room for the constants that help
-        return np.where(values >= given + len(f.constants), values + shift, values).astype(np.int32)
-
-    first, second, results = moved(f.first), moved(f.second), moved(f.results)
-    values = fixed + len(f.code)
-    last = np.full(values, -1, np.int32)
+    code, operands, results = _merged(f, fixed)
+    values = fixed + len(code)
     making = np.arange(fixed, values, dtype=np.int32)
-    last[first] = making  # the last assignment wins
-    np.maximum.at(last, second, making)
+    last = np.full(values, -1, np.int32)
+    for operand in operands.T:
+        use = np.full(values, -1, np.int32)
+        use[operand] = making  # the last assignment wins
+        np.maximum(last, use, out=last)
     last[results] = values
     place = np.empty(values, np.int32)
-    registers = library.supple_registers(
-        ctypes.c_longlong(values), ctypes.c_longlong(fixed),
-        *(ctypes.c_void_p(x.ctypes.data) for x in (first, second, last, place)),
-    )  # fmt: skip
+    sizes = (ctypes.c_longlong(values), ctypes.c_longlong(fixed))
+    registers = library.supple_registers(*sizes, *(ctypes.c_void_p(x.ctypes.data) for x in (operands, last, place)))
     if registers < 0:
         raise MemoryError(f"{f.name}: no memory")
     used = np.flatnonzero(last[:given] >= 0).astype(np.int32)
     begins = np.array([part.start for part in f.places.values()], dtype=np.int32)
     source = np.searchsorted(begins, used, side="right").astype(np.int32) - np.int32(1)
-    helping = place[fixed - shift : fixed]
-    plain, other, begin = _stretches(f.code, place[fixed:], place[first], place[second], helping)
+    plain, other, begin = _stretches(code, place[fixed:], place[operands])
     arrays = (
         used, source, (used - begins[source]).astype(np.int32), place[given:fixed].copy(),
         np.concatenate([f.constants, _HELP]), begin, plain, other, place[results],
     )  # fmt: skip
-    sizes = (int(registers), len(used), own, len(begin) - 1, len(results))
-    return _Loaded(_Structure(*sizes, *(x.ctypes.data for x in arrays)), arrays)
+    counts = (int(registers), len(used), own, len(begin) - 1, len(results))
+    return _Loaded(_Structure(*counts, *(x.ctypes.data for x in arrays)), arrays)
 
 
-def _stretches(code: Integers, o: Integers, a: Integers, b: Integers, helping: Integers) -> tuple[Integers, ...]:
+def _merged(f: Stored, fixed: int) -> tuple[Integers, Integers, Integers]:
+    """Codes (that of `add` for all plain operations), three operands each, and results; products that only a sum needs are
+    within that sum."""
+    add, sub, mul, neg = (f.code == k for k in _PLAIN)
+    before = f.given + len(f.constants)
+    uses = np.bincount(np.concatenate([f.first, f.second[f.second != f.first], f.results]), minlength=before + len(f.code))
+    lone = np.zeros(len(uses), dtype=bool)
+    lone[before:] = mul & (uses[before:] == 1)
+    right = add & lone[f.second] & (f.first != f.second)
+    left = add & ~right & lone[f.first] & (f.first != f.second)
+    one, minus, nothing = range(fixed - len(_HELP), fixed)
+    number = np.arange(len(uses))  # of values, once products are merged
+    within = np.concatenate([f.second[right], f.first[left]]) - before
+    kept = np.ones(len(f.code), dtype=bool)
+    kept[within] = False
+    number[before:] = fixed - 1 + np.cumsum(kept)
+    first, second = number[f.first], number[f.second]
+    # a + b = a * 1 + b;  a - b = b * -1 + a;  a * b = a * b + -0;  -a = a * -1 + -0;  a + m n = m * n + a
+    a = np.where(sub, second, first)
+    b = np.where(mul, second, np.where(add, one, np.where(sub | neg, minus, second)))
+    c = np.where(add, second, np.where(sub, first, np.where(mul | neg, nothing, first)))
+    for at, product, rest in ((right, f.second, first), (left, f.first, second)):
+        inner = product[at] - before
+        a[at], b[at], c[at] = first[inner], second[inner], rest[at]
+    operands = np.ascontiguousarray(np.stack([a, b, c], axis=1)[kept], dtype=np.int32)
+    code = np.where(add | sub | mul | neg, np.int32(_PLAIN[0]), f.code)[kept]
+    return code, operands, number[f.results].astype(np.int32)
+
+
+def _stretches(code: Integers, o: Integers, operands: Integers) -> tuple[Integers, ...]:
     """Plain operations (o a b c), those between (o a b code), and where stretches of plain ones begin."""
-    one, minus, nothing = helping
-    add, sub, mul, neg = (code == k for k in _PLAIN)
-    is_plain = add | sub | mul | neg
-    # a + b = a * 1 + b;  a - b = b * -1 + a;  a * b = a * b + -0;  -a = a * -1 + -0
-    left = np.where(sub, b, a)
-    right = np.where(mul, b, np.where(add, one, minus))
-    third = np.where(add, b, np.where(sub, a, nothing))
-    plain = np.stack([o, left, right, third], axis=1)[is_plain]
-    other = np.stack([o, a, b, code], axis=1)[~is_plain]
+    is_plain = code == _PLAIN[0]
+    plain = np.column_stack([o, operands])[is_plain]
+    other = np.column_stack([o, operands[:, :2], code])[~is_plain]
     before = np.cumsum(is_plain)[~is_plain]
     begin = np.concatenate([[0], before, [len(plain)]])
     return tuple(np.ascontiguousarray(x, dtype=np.int32) for x in (plain, other, begin))

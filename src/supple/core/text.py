@@ -22,11 +22,13 @@ _QUICKLY = '#if defined(__GNUC__) && !defined(__clang__)\n#pragma GCC push_optio
 _THOROUGHLY = "#if defined(__GNUC__) && !defined(__clang__)\n#pragma GCC pop_options\n#endif"
 _RENAMED = (
     "real", "supple_scalar", "supple_word", "supple_wide", "supple_bits", "supple_wide_bits", "supple_sqrt", "supple_sign",
-    "supple_sincos_far", "supple_kernel", "supple_sincos", "supple_sin", "supple_cos",
+    "supple_sincos_far", "supple_kernel", "supple_reduced", "supple_sincos_of", "supple_sincos", "supple_sin", "supple_cos",
+    "supple_fused", "supple_piece",
 )  # fmt: skip
 _UNDONE = (
     "fill", "num", "SUPPLE_CONVERT", "SUPPLE_MASK", "SUPPLE_LANE", "supple_to_bits", "supple_from_bits",
-    "supple_wide_to_bits", "SUPPLE_LANES",
+    "supple_wide_to_bits", "SUPPLE_LANES", "SUPPLE_AT_ONCE", "SUPPLE_WIDTH", "SUPPLE_PIECE", "SUPPLE_PIECES", "SUPPLE_FMA",
+    "SUPPLE_FUSED", "SUPPLE_C", "SUPPLE_NEAR_BITS",
 )  # fmt: skip
 _WIDE = 8  # directions side by side where poses come one by one
 _EXPORT = """#ifdef _WIN32

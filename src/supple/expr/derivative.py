@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -38,8 +38,13 @@ def _partials(node: Expr) -> tuple[Scalar, ...]:
 
 def push_forward(outputs: Array, seeds: Mapping[Expr, Scalar]) -> Array:
     """Directional derivative of `outputs` when each symbol moves by its seed (unseeded symbols rest)."""
+    return _pushed(outputs, topological(outputs.ravel()), seeds)
+
+
+def _pushed(outputs: Array, nodes: Iterable[Expr], seeds: Mapping[Expr, Scalar]) -> Array:
+    """push_forward by way of the nodes that may move, operands first."""
     tangent: dict[Expr, Scalar] = dict(seeds)
-    for node in topological(outputs.ravel()):
+    for node in nodes:
         if node.op == "symbol" or node in tangent:
             continue
         total: Scalar = 0
@@ -83,10 +88,27 @@ def directional(f: Function, seeds: Mapping[str, Any], direction: Array, name: s
 
 def jacobian(outputs: Array, wrt: Array) -> Array:
     """The dense matrix d outputs / d wrt as expressions, for small functions."""
-    columns = []
-    for x in wrt.ravel():
-        columns.append(push_forward(outputs.ravel(), {x: 1}))
+    nodes = topological(outputs.ravel())
+    above: dict[Expr, list[int]] = {}  # places of the nodes that read a node
+    for place, node in enumerate(nodes):
+        if node.op != "symbol":
+            for x in node.args:
+                if isinstance(x, Expr):
+                    above.setdefault(x, []).append(place)
+    columns = [_pushed(outputs.ravel(), _reached(nodes, above, x), {x: 1}) for x in wrt.ravel()]
     return np.stack(columns, axis=1) if columns else np.zeros((outputs.size, 0), dtype=object)
+
+
+def _reached(nodes: Sequence[Expr], above: Mapping[Expr, Sequence[int]], x: Expr) -> Iterator[Expr]:
+    """Nodes that depend on x, operands first."""
+    places = set(above.get(x, ()))
+    ahead = list(places)
+    while ahead:
+        for place in above.get(nodes[ahead.pop()], ()):
+            if place not in places:
+                places.add(place)
+                ahead.append(place)
+    return (nodes[place] for place in sorted(places))
 
 
 def differentiate(f: Function, wrt: str, name: str | None = None) -> Function:

@@ -9,7 +9,7 @@ of that at which the segment tips over costs about 1 % of a frequency.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from math import ceil
 
@@ -20,7 +20,7 @@ from supple.expr.node import Expr
 from supple.formulations.tree.kinematics import Kinematics, state
 from supple.model.algebra import Array
 from supple.model.model import Model
-from supple.robot.bodies.record import Slender, strains
+from supple.robot.bodies.record import Body, Slender
 from supple.robot.mechanism import Frame, Mechanism
 
 STEEP = 0.2  # rad
@@ -42,11 +42,41 @@ class Excess:
     text: str
 
 
-def notices(model: Model, q: Array, v: Array | None = None) -> tuple[str, ...]:
-    """A line for each kind of limit that a posture, or any of many (..., nq), exceeds: which link, how much, what to do."""
-    beams = [(j, f) for j, f in enumerate(model.mechanism.frames) if f.body.slender is not None]
-    spins = _spins(model, [j for j, _ in beams], q, v) if v is not None else {}
-    found = [x for j, f in beams for x in _excesses(f, q[..., f.e], spins.get(j, 0.0))]
+@dataclass(frozen=True)
+class Strained:
+    """The largest slope (rad), axial force (N) and share of the moment of tipping of a beam in any of many postures."""
+
+    steepest: float
+    force: float
+    tipping: float
+
+
+def strained(model: Model, q: Array) -> dict[int, Strained]:
+    """How far beams are strained in a posture, or in any of many (..., nq), by their frames."""
+    made = {}
+    for j, frame in enumerate(model.mechanism.frames):
+        if (slender := frame.body.slender) is not None:
+            x = _strains(frame.body, q[..., frame.e].reshape(-1, len(frame.body.coordinates)).T.copy())
+            made[j] = Strained(*(_largest(rows @ x) for rows in (slender.turning, slender.axial, slender.tipping)))
+    return made
+
+
+def _strains(body: Body, q: Array) -> Array:
+    """Strain coordinates of a body at many q (N, samples), as `strains`, by matrices."""
+    x = q.copy()
+    for t in body.stretches:
+        x[list(t.coordinates)] += 0.5 * (t.G.astype(float) @ q * q).sum(axis=0)
+    return x
+
+
+def notices(
+    model: Model, q: Array, v: Array | None = None, known: Mapping[int, Strained] | None = None
+) -> tuple[str, ...]:  # fmt: skip
+    """A line for each kind of limit that a posture, or any of many (..., nq), exceeds: which link, how much, what to do.
+    `known`: how far beams are strained, if somebody has asked before."""
+    beams = strained(model, q) if known is None else known
+    spins = _spins(model, list(beams), q, v) if v is not None else {}
+    found = [y for j, x in beams.items() for y in _excesses(model.mechanism.frames[j], x, spins.get(j, 0.0))]
     lines = []
     for kind in dict.fromkeys(x.kind for x in found):
         own = [x for x in found if x.kind == kind]
@@ -62,7 +92,7 @@ def strokes_left(mechanism: Mechanism, q: Array) -> tuple[str, ...]:
     lines = []
     for name, place, low, high, unit in strokes(mechanism):
         x = q[..., place]
-        far = max(low - float(np.nanmin(x)), float(np.nanmax(x)) - high)
+        far = max(low - float(np.fmin.reduce(x, axis=None)), float(np.fmax.reduce(x, axis=None)) - high)
         if far > _TOUCHED * (high - low):
             lines.append(f"{name} is beyond its limits of {low:.4g} and {high:.4g} {unit}, by {far:.3g} {unit}")
     return tuple(lines)
@@ -78,26 +108,26 @@ def strokes(mechanism: Mechanism) -> list[tuple[str, int, float, float, str]]:
     return made
 
 
-def bent_too_far(model: Model, q: Array, reach: float) -> str | None:
+def bent_too_far(model: Model, q: Array, reach: float, known: Mapping[int, Strained] | None = None) -> str | None:
     """Which body is far beyond small deformations in any of many postures (..., nq), and how far; None if none is.
 
     Beams are judged by their slopes, other bodies by their deflection, elastic joints by their angle or, with the reach of
     the robot, by their length."""
+    beams = strained(model, q) if known is None else known
     worst: tuple[float, str] | None = None
-    for frame in model.mechanism.frames:
+    for j, frame in enumerate(model.mechanism.frames):
         if frame.body.flexible:
-            share, text = _far(frame, q[..., frame.e].reshape(-1, len(frame.body.coordinates)), reach)
+            share, text = _far(frame, q[..., frame.e].reshape(-1, len(frame.body.coordinates)), reach, beams.get(j))
             if share > 1.0 and (worst is None or share > worst[0]):
                 worst = share, f"link {frame.link!r} {text}"
     return None if worst is None else worst[1]
 
 
-def _far(frame: Frame, q: Array, reach: float) -> tuple[float, str]:
+def _far(frame: Frame, q: Array, reach: float, beam: Strained | None) -> tuple[float, str]:
     """How far a body is beyond small deformations (1: at the limit), and in words."""
     body = frame.body
-    if body.slender is not None:
-        steepest = _largest(body.slender.turning @ strains(body, q).T)
-        return steepest / FAR, f"bends by {steepest:.3g} rad, far beyond small deformations"
+    if beam is not None:
+        return beam.steepest / FAR, f"bends by {beam.steepest:.3g} rad, far beyond small deformations"
     if body.outline is not None:
         place = body.outline.position.astype(float)
         size = float(np.linalg.norm(np.ptp(place, axis=0))) or reach
@@ -121,12 +151,9 @@ def _unknown(model: Model, q: Array) -> Iterable[str]:
         )
 
 
-def _excesses(frame: Frame, q: Array, spin: float) -> Iterable[Excess]:
-    slender, link = frame.body.slender, frame.link
+def _excesses(frame: Frame, beam: Strained, spin: float) -> Iterable[Excess]:
+    slender, link, steepest, force = frame.body.slender, frame.link, beam.steepest, beam.force
     assert slender is not None
-    x = strains(frame.body, q).reshape(-1, q.shape[-1])
-    steepest = _largest(slender.turning @ x.T)
-    force = _largest(slender.axial @ x.T)
     if steepest > FAR:
         yield Excess("bending", steepest, link, f"bends by {steepest:.3g} rad, far beyond small deformations")
     elif steepest > STEEP:
@@ -134,15 +161,14 @@ def _excesses(frame: Frame, q: Array, spin: float) -> Iterable[Excess]:
             f"bends by {steepest:.2g} rad, where the theory of small bending carries {STEEP:g} rad to 2 %: "
             f"give its beam segments, {ceil(steepest / STEEP)} times as many as now"
         ))  # fmt: skip
-    yield from _tips(slender, x, link)
+    yield from _tips(beam.tipping, link)
     if slender.second_order:
         yield from _coarse(slender, force, link)
     else:
         yield from _ignored(slender, force, spin, link)
 
 
-def _tips(slender: Slender, x: Array, link: str) -> Iterable[Excess]:
-    share = _largest(slender.tipping @ x.T)
+def _tips(share: float, link: str) -> Iterable[Excess]:
     if share > TIPPING:
         yield Excess("tipping", share, link, (
             f"is bent by {share:.0%} of the moment at which it tips over sideways, which nothing within a segment feels: "
@@ -177,7 +203,7 @@ def _ignored(slender: Slender, force: float, spin: float, link: str) -> Iterable
 
 
 def _largest(x: Array) -> float:
-    return float(np.nanmax(np.abs(x), initial=0.0))
+    return float(max(np.fmax.reduce(x, axis=None, initial=0.0), -np.fmin.reduce(x, axis=None, initial=0.0)))
 
 
 def _spins(model: Model, frames: list[int], q: Array, v: Array) -> dict[int, float]:

@@ -1,59 +1,26 @@
-"""What a robot shows along a motion: coordinates, points, deformations, energies, closure errors, in whole batches."""
+"""What a robot shows in postures, in whole batches: coordinates, points, turns, forces of springs."""
 
 from __future__ import annotations
 
-from collections.abc import Collection
 from typing import Any
 
 import numpy as np
 
-from supple.expr.function import Function, function
-from supple.formulations import registry
-from supple.formulations.tree.kinematics import Kinematics, state
-from supple.model.algebra import Array, one_thread
-from supple.model.followers import moved_by, undeformed
+from supple.model.algebra import Array
+from supple.model.attachments import attachment_positions
 from supple.model.model import Model
 from supple.model.turning import rotation_vector, turned
-from supple.robot.mechanism import Anchor
 
 _BLOCK = 4096  # samples at once
 
 
-def seen(model: Model, q: Array, v: Array, a: Array, wanted: Collection[str] | None = None) -> dict[str, Array]:
-    """Signals of a motion that follow from its coordinates, by name: all, or those of coordinates and energies, which judge
-    a motion, and what is `wanted` of points and attachments."""
-
-    def asked(begin: str) -> bool:
-        return wanted is None or any(name.startswith(begin) for name in wanted)
-
-    found = {"position": coordinate_values(model, q), "velocity": v, "acceleration": a}
-    energy = energies(model, q, v)
-    found |= {f"energy_{k}": energy[k] for k in ("kinetic", "elastic", "gravity")} | {"power_lost": energy["dissipation"]}
-    found["closure"] = closure_error(model, q)
-    mechanism = model.mechanism
-    elastic = any(c.kind == "elastic" for c in mechanism.coordinates)
-    compared = (mechanism.points and asked("point_deformation")) or (mechanism.closures and asked("attachment_deformation"))
-    still = undeformed(model, q) if elastic and compared else None
-    if mechanism.points and asked("point_"):
-        moved = points(model, q, v, a)
-        found |= {f"point_{k}": moved[k] for k in ("position", "velocity", "acceleration", "spin")}
-        found["point_orientation"] = turning_vectors(moved["rotation"])
-        found["point_acceleration_own"] = np.einsum("...ji,...j->...i", moved["rotation"], moved["acceleration"])
-        if still is not None and asked("point_deformation"):
-            found["point_deformation"] = moved["position"] - points(model, still, 0 * v, 0 * a)["position"]
-    finite = not registry.formulation(model.formulation).linear_places
-    if elastic and mechanism.closures and finite and asked("attachment_"):
-        places = positions_of(model, q)
-        found["attachment_position"] = places
-        if still is not None:
-            found["attachment_deformation"] = places - positions_of(model, still)
-    return found
-
-
 def coordinate_values(model: Model, q: Array) -> Array:
     """One number per velocity coordinate of every posture: q itself, rotation vectors for ball joints."""
+    frames = model.mechanism.frames
+    if all(f.motion != "spherical" and f.v == f.q and f.ev == f.e for f in frames):
+        return q
     made = np.zeros((*q.shape[:-1], model.nv))
-    for frame in model.mechanism.frames:
+    for frame in frames:
         made[..., frame.v] = rotation_vector(q[..., frame.q]) if frame.motion == "spherical" else q[..., frame.q]
         made[..., frame.ev] = q[..., frame.e]
     return made
@@ -70,49 +37,6 @@ def postures_of(model: Model, x: Array) -> Array:
             q[:, frame.q] = flat[:, frame.v]
         q[:, frame.e] = flat[:, frame.ev]
     return q.reshape(*x.shape[:-1], -1)
-
-
-def energies(model: Model, q: Array, v: Array) -> dict[str, Array]:
-    """Kinetic (motors included), elastic and gravity energy, and the power lost."""
-    found = in_blocks(lambda **x: model.call("energy", **x), q=q, v=v)
-    kinetic = found["kinetic"].sum(axis=-1) + found["motors"]
-    return {
-        "kinetic": kinetic,
-        "elastic": found["elastic"].sum(axis=-1),
-        "gravity": found["gravity"].sum(axis=-1),
-        "dissipation": found["dissipation"],
-    }
-
-
-@one_thread
-def actuator_forces(model: Model, q: Array, v: Array, a: Array, w: Array | None, given: list[int]) -> Array:
-    """Forces of all actuators (samples, actuators) in which those of `given` make the motion; zero for the others.
-
-    By virtual power: an actuator moves by itself, passive joints and platform follow, bodies do not bend further; so
-    forces of deformation, which are stiff, do not enter."""
-    made = np.zeros((len(q), len(model.active)))
-    if not given:
-        return made
-    loads = {} if w is None else {"w": w}
-    f = in_blocks(lambda **x: _forces(model, **x), q=q, v=v, a=a, **loads)["f"]
-    where = [int(np.flatnonzero(model.active == g)[0]) for g in given]
-    for start in range(0, len(q), _BLOCK):
-        part = slice(start, start + _BLOCK)
-        made[part, where] = np.einsum("bik,bi->bk", moved_by(model, q[part], given), f[part])
-    return made
-
-
-def _forces(model: Model, **inputs: Array) -> dict[str, Array]:
-    out = model.call("forces", **inputs)
-    return {"f": out["f"] + out["coulomb"]}
-
-
-def closure_error(model: Model, q: Array) -> Array:
-    """The largest opening of any loop (m or rad)."""
-    if not model.mechanism.closures:
-        return np.zeros(q.shape[:-1])
-    made: Array = np.abs(in_blocks(lambda **x: model.call("closure", **x), q=q)["residual"]).max(axis=-1)
-    return made
 
 
 def points(model: Model, q: Array, v: Array, a: Array) -> dict[str, Array]:
@@ -156,20 +80,9 @@ def spring_forces(model: Model, q: Array, v: Array) -> tuple[tuple[int, ...], Ar
     return places, np.concatenate(parts, axis=-1) if parts else np.zeros((*q.shape[:-1], 0))
 
 
-def attachments(model: Model) -> dict[str, Anchor]:
-    """The places at which loops are closed, one for each closure: on its second body."""
-    return {c.name: c.second if c.second.frame >= 0 else c.first for c in model.mechanism.closures}
-
-
 def positions_of(model: Model, q: Array) -> Array:
     """Positions (samples, attachments, 3) of the attachments."""
-    return in_blocks(model.own("attachments", lambda: _attachments(model)), q=q)["position"]
-
-
-def _attachments(model: Model) -> Function:
-    kin = Kinematics(model.mechanism, state(model.mechanism))
-    made = [kin.pose(anchor)[1] for anchor in attachments(model).values()]
-    return function("attachments", {"q": kin.state.q}, {"position": made})
+    return in_blocks(model.own("attachments", lambda: attachment_positions(model)), q=q)["position"]
 
 
 def in_blocks(evaluate: Any, **inputs: Array) -> dict[str, Array]:

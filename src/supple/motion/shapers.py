@@ -23,7 +23,8 @@ _ROUNDED = 0.3  # of a smooth shaper's length over which it averages
 _STEP = 0.02  # of the damping ratio, from one ei sequence to the next
 _SOLVED = 1e-8  # of the equations of an ei sequence
 _POOR = 0.5  # of a vibration: a shaper that leaves more is none
-_BRAKED = 0.05  # of a vibration that is worth a path twice as quick before its end
+_SLOW = math.pi / 2  # radians that pass while a path as quick as it may be before its end passes a width of friction
+_QUICK = (1.0, 1.4, 2.0, 4.0, 8.0, math.inf)  # times quicker than it may be, that a path before its end may be instead
 WIDTHS = {"si": 0.2, "smooth": 0.02, "together": 0.02}  # of the frequencies served, where nothing is said
 
 
@@ -174,16 +175,22 @@ class Band:
 @dataclass(frozen=True)
 class Brake:
     """How a path comes to rest: speeds (places,) at equal steps over `span` periods before its end, from the end on; 1 is as
-    quick as it may be when so much time is left."""
+    quick as it may be when so much time is left. `worth`: the vibration that a path which stops at once leaves, as a share
+    of that of the path unshaped."""
 
     span: float
     speeds: Array
+    worth: float
 
     def row(self, times: Array) -> Array:
         """What an impulse at each time adds to the shaped path's speed, `span` before its end."""
         ahead = self.span - (times[-1] - times)
         made: Array = np.interp(ahead, np.linspace(0.0, self.span, len(self.speeds)), self.speeds) * (ahead > 0)
         return made
+
+    def left(self, quick: float) -> float:
+        """What a path so many times quicker than it may be leaves."""
+        return self.worth / math.hypot(1.0, _SLOW / max(quick, 1.0))
 
 
 def smooth(bands: Sequence[Band], length: float = 1.0) -> Impulses:
@@ -194,34 +201,49 @@ def smooth(bands: Sequence[Band], length: float = 1.0) -> Impulses:
 
 def together(bands: Sequence[Band], length: float = 1.0, brakes: Sequence[Brake] = ()) -> Impulses:
     """A sequence of this length that leaves least of all vibrations together, each counting by the square of its period, as
-    steps of the acceleration excite it; brakes keep what it makes slow before its end."""
+    steps of the acceleration excite it; brakes keep what it makes slow before its end where that is worth it."""
     return _least("together", bands, length, 0.0, 2, brakes, 0.6)
 
 
 def _least(
     law: str, bands: Sequence[Band], length: float, rounded: float, power: int, brakes: Sequence[Brake], needed: float
 ) -> Impulses:  # fmt: skip
-    """A linear program over impulses on a fine grid: the largest of what is left within the bands becomes least."""
-    from scipy.optimize import linprog
-
+    """Linear programs over impulses on a fine grid: the largest of what is left within the bands becomes least, with as much
+    braking as is worth it."""
     times = np.linspace(0.0, length - rounded, round(2 * _GRID * max(length, 0.5)) + 1)
     slowest = min(b.low + b.high for b in bands)
     weights = [(slowest / (b.low + b.high)) ** power for b in bands]
     rows = [w * _sides(_phasors(_within(b), times, length, b.damping, rounded)) for w, b in zip(weights, bands, strict=True)]
     left = np.vstack(rows)
     slow = np.array([x.row(times) for x in brakes]).reshape(-1, len(times))
-    rows_of_all = np.block([[left, -np.ones((len(left), 1))], [slow, np.full((len(slow), 1), -1 / _BRAKED)]])
-    most = np.concatenate([np.zeros(len(left)), np.ones(len(slow))])
-    found = linprog(
-        np.append(np.zeros(len(times)), 1.0), rows_of_all, most,
-        np.append(np.ones(len(times)), 0.0)[None], [1.0], bounds=(0, None),
-    )  # fmt: skip
-    if not found.success or found.x[-1] > _POOR:
+    found = [_amplitudes(left, slow, quick) for quick in (_QUICK if brakes else _QUICK[-1:])]
+    best = min((x for x in found if x is not None), key=lambda x: _whole(x, slow, brakes), default=None)
+    if best is None or best[-1] > _POOR:
         raise SuppleError(
-            f"a {law} shaper of {length:g} periods leaves {found.x[-1] if found.success else 1:.0%} of a vibration; "
+            f"a {law} shaper of {length:g} periods leaves {1 if best is None else best[-1]:.0%} of a vibration; "
             f"give it more length, at least {needed:g}"
         )
-    return _kept(found.x[:-1], times, rounded)
+    return _kept(best[:-1], times, rounded)
+
+
+def _amplitudes(left: Array, slow: Array, quick: float) -> Array | None:
+    """Amplitudes and the vibration they leave, least of all of which no brake is more than so many times too quick."""
+    from scipy.optimize import linprog
+
+    n = left.shape[1]
+    held = slow if np.isfinite(quick) else slow[:0]
+    rows = np.block([[left, -np.ones((len(left), 1))], [held, np.zeros((len(held), 1))]])
+    most = np.concatenate([np.zeros(len(left)), np.full(len(held), quick)])
+    found = linprog(
+        np.append(np.zeros(n), 1.0), rows, most, np.append(np.ones(n), 0.0)[None], [1.0], bounds=(0, None)
+    )  # fmt: skip
+    return found.x if found.success else None
+
+
+def _whole(found: Array, slow: Array, brakes: Sequence[Brake]) -> float:
+    """The vibration that amplitudes leave, brakes included."""
+    quick = slow @ found[:-1]
+    return float(found[-1]) + max((b.left(float(x)) for b, x in zip(brakes, quick, strict=True)), default=0.0)
 
 
 def _within(band: Band) -> Array:

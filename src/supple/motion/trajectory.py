@@ -78,6 +78,14 @@ class Trajectory:
             x = x * s + c[..., power]
         return x, np.where(inside[..., None], xd, 0.0), np.where(inside[..., None], xdd, 0.0)
 
+    def at_rest_from(self, near: float) -> float:
+        """A time from which all channels stay that near to their last values."""
+        width = np.diff(self.knots)[:, None] ** np.arange(POWERS)
+        moved = np.abs(self.coefficients[:, :, 1:]) @ width[:, 1:, None]
+        off = np.abs(self.coefficients[:, :, 0] - self(self.end)[0]) + moved[..., 0]
+        moving = np.flatnonzero((off > near).any(axis=1))
+        return float(self.knots[moving[-1] + 1]) if moving.size else self.start
+
     def only(self, names: Sequence[str]) -> Trajectory:
         """The channels of these names, in this order."""
         return Trajectory(tuple(names), self.knots, self.coefficients[:, [self.names.index(n) for n in names]], self.breaks)

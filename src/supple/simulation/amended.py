@@ -12,7 +12,8 @@ import numpy as np
 
 from supple.model.algebra import Array
 from supple.results import Simulation
-from supple.simulation.quickest import NEAR, Law, Left, Way, amplitudes
+from supple.simulation.quickest import Way, amplitudes
+from supple.simulation.way_laws import Law
 
 _WATCHED = 3.0  # periods of a vibration after a way
 _SHORTEST = 0.5  # of it
@@ -21,23 +22,32 @@ _STEPS = 4.0  # samples in a period at least
 
 def amended(way: Way, law: Law, run: Simulation, end: float, rest: float) -> Way:
     """A way with what a simulation left beyond its law; it ended at `end`, and a rest of this length (s) came after it."""
-    told, middle = amplitudes(way, law), len(NEAR) // 2
+    shaking = way.shaking
+    if shaking is None:
+        return way
+    told = amplitudes(way, law)
     after = (run.time >= end) & (run.time <= end + rest)
-    left: list[Left] = []
-    for k in range(middle, len(way.left), len(NEAR)):
-        z = _amplitude(way.left[k], run.time[after] - end, run["velocity"][after])
-        more = 0.0 if z is None else z - told[k]
-        left += [replace(x, beyond=x.beyond + more) for x in way.left[k - middle : k - middle + len(NEAR)]]
-    return replace(way, left=tuple(left))
+    t, rates = run.time[after] - end, run["velocity"][after] @ shaking.meters.T
+    found = [_amplitude(z, t, rates[:, k]) for k, z in enumerate(shaking.turning)]
+    more = np.array([0.0 if x is None else size * x - one for x, size, one in zip(found, shaking.sizes, told, strict=True)])
+    return replace(way, shaking=replace(shaking, beyond=shaking.beyond + more))
 
 
-def _amplitude(one: Left, t: Array, rates: Array) -> complex | None:
-    """What a vibration has at t = 0, by least squares over rates (times, coordinates); None where too little is seen."""
-    period = 2 * np.pi / one.omega
+def arriving(way: Way, before: Way, law: Law, rest: float) -> Way:
+    """A way that begins with what the way before leaves by its law, so much (s) after its end."""
+    if way.shaking is None or before.shaking is None:
+        return way
+    left = before.shaking.after(amplitudes(before, law), rest)
+    return replace(way, shaking=way.shaking.begun(*left))
+
+
+def _amplitude(turn: complex, t: Array, rates: Array) -> complex | None:
+    """What a vibration has at t = 0, by least squares over its rates; None where too little is seen."""
+    period = 2 * np.pi / turn.imag
     if len(t) < 3 or t[-1] < _SHORTEST * period or (t[1] - t[0]) * _STEPS > period:
         return None
     seen = t <= _WATCHED * period
-    turning = (1j * one.omega - one.decay) * np.exp((1j * one.omega - one.decay) * t[seen])
+    turning = turn * np.exp(turn * t[seen])
     rows = -np.column_stack([turning.imag, turning.real])
-    re, im = np.linalg.lstsq(rows, rates[seen] @ one.meter, rcond=None)[0]
+    re, im = np.linalg.lstsq(rows, rates[seen], rcond=None)[0]
     return complex(re, im)

@@ -8,10 +8,11 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from supple.backends import shelf
 from supple.backends.stepping.drive import Drive
 from supple.backends.stepping.layout import METHODS, layout_mark
 from supple.backends.stepping.settings import Settings
-from supple.backends.stepping.state import State
+from supple.backends.stepping.state import State, choice
 from supple.backends.stepping.stepper import Stepper
 from supple.errors import SuppleError
 from supple.model import observe
@@ -57,7 +58,8 @@ class Group:
 
     @property
     def rows(self) -> Array:
-        return np.concatenate(self.samples)
+        made = shelf.array(sum(map(len, self.samples)), *self.samples[0].shape[1:])
+        return np.concatenate(self.samples, out=made)
 
     def keep(self, keeper: Keeper) -> None:
         """Hand over the state and what is new since the last time."""
@@ -89,7 +91,7 @@ class Group:
             then["live"], then["parameters"], then.chosen = self.state["live"], self.state["parameters"], chosen
             parts.append(stepper.observe(then, drive, rows[part], sides[part]))
             first = count
-        q, v, a = (np.concatenate([p[k] for p in parts]) for k in range(3))
+        q, v, a = (np.concatenate([p[k] for p in parts]) for k in range(3)) if len(parts) > 1 else parts[0]
         return q, v, a
 
 
@@ -130,12 +132,12 @@ def group_at_start(simulator: Simulator, settings: Settings, number: int, runs: 
     q, v = np.array([r.q for r in own]), np.array([r.v for r in own])
     state = stepper.start(settings, simulator.drive, 0.0, q, v)
     group = Group(number, runs, stepper, state)
+    state["least_conditioning"] = 0.0 if simulator.prescribed else LEAST
     outcome = stepper.begin(state, simulator.drive, np.array([r.parameters for r in own]))
     if outcome != "fine":
         raise SuppleError(why_stopped(simulator, group, outcome, 0.0))
     group.samples.append(state.row()[None])
-    if not simulator.prescribed:
-        state["least_conditioning"] = min(LEAST, 0.1 * state["conditioning"][0])
+    _hold(state)
     return group
 
 
@@ -157,14 +159,20 @@ def switch(simulator: Simulator, group: Group, drive: Drive) -> bool:
     fresh = group.stepper.start(Settings(), drive, state.t, q, v)
     fresh.take_over(state)
     fresh["rows_ahead"], fresh["parameters"] = state["rows_ahead"], state["parameters"]
-    fresh.choose(free, dependent, split.rows, balls)
+    fresh.chosen = choice(free, dependent, split.rows, balls)
+    fresh["least_conditioning"] = LEAST
     group.state = fresh
     if group.stepper.again(fresh, drive) != "fine" or (group.switched is not None and state.t <= group.switched):
         return False
-    fresh["least_conditioning"] = min(LEAST, 0.1 * fresh["conditioning"][0])
+    _hold(fresh)
     group.switched = state.t
     group.stretches.append(before)
     return True
+
+
+def _hold(state: State) -> None:
+    """Keep to these free coordinates, where others may take over, until they are far worse than here."""
+    state["least_conditioning"] = min(float(state["least_conditioning"][0]), 0.1 * float(state["conditioning"][0]))
 
 
 def why_stopped(simulator: Simulator, group: Group, outcome: str, t: float) -> str:

@@ -4,11 +4,16 @@ from __future__ import annotations
 
 import json
 import os
+import signal
+import threading
 import time as clock
 from collections.abc import Callable, Collection, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from dataclasses import asdict, replace
+from functools import cache
 from importlib.metadata import PackageNotFoundError, version
+from typing import Any
 
 import numpy as np
 
@@ -24,7 +29,7 @@ from supple.simulation.runaway import runaway
 from supple.simulation.signals import checked_keep, observed, only, signals_of
 from supple.simulation.simulator import Simulator
 from supple.simulation.ways import check_method
-from supple.simulation.worth import balance_of, cut_off, doubts, limits_left, warnings_of
+from supple.simulation.worth import balance_of, beams_of, cut_off, doubts, limits_left, warnings_of
 
 PIECE = 0.25  # s of computing between two looks at progress, interruption and checkpoints
 _ROWS = 4096
@@ -154,7 +159,9 @@ def _run(
         with ThreadPoolExecutor(min(threads, len(groups))) as pool:
             while any(b.outcome == "yielded" for b in groups):
                 running = [b for b in groups if b.outcome == "yielded"]
-                list(pool.map(lambda b: _piece(simulator, b, settings, drive, end), running))
+                with _uninterrupted():
+                    each = pool.map if len(running) > 1 else map
+                    list(each(lambda b: _piece(simulator, b, settings, drive, end), running))
                 _keep(running, keeper)
                 if progress is not None:
                     progress(float(np.mean([1.0 if b.outcome == "done" else b.state.t / end for b in groups])))
@@ -163,6 +170,22 @@ def _run(
         for b in stopped:
             b.outcome = "interrupted"
         _keep(stopped, keeper)
+
+
+@contextmanager
+def _uninterrupted() -> Iterator[None]:
+    """Ctrl-C waits for the end of what is done within."""
+    if threading.current_thread() is not threading.main_thread() or not callable(before := signal.getsignal(signal.SIGINT)):
+        yield
+        return
+    asked: list[Any] = []
+    signal.signal(signal.SIGINT, lambda *given: asked.append(given))
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+    if asked:
+        before(*asked[0])
 
 
 def _keep(groups: list[Group], keeper: Keeper | None) -> None:
@@ -193,7 +216,7 @@ def _piece(simulator: Simulator, group: Group, settings: Settings, drive: Drive,
         before = clock.perf_counter()
         outcome, samples = group.stepper.run(group.state, drive, end, steps, rows)
         if len(samples):
-            group.samples.append(samples.copy())  # without the room for more
+            group.samples.append(samples if 2 * len(samples) > rows else samples.copy())  # without much room for more
         lost = runaway(simulator, group, samples)
         if lost:
             group.outcome = lost
@@ -235,7 +258,8 @@ def _simulation(
         signals, axes = signals_of(simulator, time, parts, keep)
     wall, preparing = spent
     balance, lost = balance_of(settings, groups, signals), cut_off(settings, groups)
-    doubt = doubts(simulator, groups, parts, signals, balance)
+    beams = beams_of(simulator, parts)
+    doubt = doubts(simulator, groups, parts, signals, balance, beams)
     if outcome == "complete" and doubt and not accept:
         outcome = f"{DOUBTFUL}{', and '.join(doubt)}; if that is what you want to see, accept it with --accept"
     judged = performance(simulator, time, signals)
@@ -266,7 +290,7 @@ def _simulation(
             *simulator.motion.notices,
             *_stiff(simulator),
             *beyond_limits(judged),
-            *limits_left(simulator, parts),
+            *limits_left(simulator, parts, beams),
             *warnings_of(settings, balance["energy_balance_error"], lost),
         ],
     }
@@ -301,6 +325,7 @@ def _solved(plant: Plant) -> str:
     return "matrices of the tree" if plant.tree is not None else "closed form"
 
 
+@cache
 def _version() -> str:
     try:
         return version("supple")

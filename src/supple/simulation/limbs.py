@@ -17,7 +17,7 @@ from supple.robot.bodies.record import Body, Marker
 from supple.robot.mechanism import Mechanism
 from supple.simulation.partition import Partition
 
-_PASSES = ("fold", "signs")
+_PASSES = ("fold",)
 
 
 def limbs(equations: Equations, parts: Partition) -> Limbs | None:

@@ -28,14 +28,14 @@ def performance(simulator: Simulator, time: Array, signals: dict[str, Signal]) -
         made["energy_lost_J"] = _worst(np.trapezoid(np.nan_to_num(lost), time, axis=0))
     made["work_J"] = _worst(np.trapezoid(np.nan_to_num(np.maximum(power, 0.0)), time, axis=0))
     end = _end_of_path(simulator, time)
-    if end is not None and "point_deformation" in signals and (time > end).sum() > 2:
+    if end is not None and "point_deformation" in signals and len(time) - _after(time, end) > 2:
         deformation = _by_run(simulator, signals["point_deformation"])
         points = list(simulator.model.mechanism.points)
         made["rest_from_s"] = end
         made["residual_vibration_m"] = {p: _worst(residual(time, deformation[:, :, k], end)) for k, p in enumerate(points)}
         made["settling_time_s"] = {p: settling(time, deformation[:, :, k], end) for k, p in enumerate(points)}
         if "point_acceleration" in signals:
-            felt = np.linalg.norm(_by_run(simulator, signals["point_acceleration"])[time > end], axis=-1)
+            felt = np.linalg.norm(_by_run(simulator, signals["point_acceleration"])[_after(time, end) :], axis=-1)
             made["residual_acceleration_m_s2"] = {p: _worst(felt[:, :, k]) for k, p in enumerate(points)}
     return made | _at_tools(simulator, signals) | _tracking(simulator, signals, tau) | limits_used(simulator, time, signals)
 
@@ -47,38 +47,51 @@ def _by_run(simulator: Simulator, signal: Signal) -> Array:
 
 
 def _worst(values: Array) -> float:
-    return float(np.nanmax(values, initial=0.0))
+    return float(np.fmax.reduce(values, axis=None, initial=0.0))
+
+
+def _after(time: Array, end: float) -> int:
+    """The first sample after a time."""
+    return int(np.searchsorted(time, end, side="right"))
+
+
+def _range(x: Array) -> Array:
+    """The diagonal (runs,) of the box that holds a point's places (time, runs, 3)."""
+    made: Array = np.linalg.norm(np.fmax.reduce(x, axis=0) - np.fmin.reduce(x, axis=0), axis=-1)
+    return made
 
 
 def _end_of_path(simulator: Simulator, time: Array) -> float | None:
     """When the path of the actuators has come to its last place, if it does so while the simulation goes on."""
     if simulator.path is None or not len(time):
         return None
-    places = simulator.path(time)[0]
-    away = np.flatnonzero(np.abs(places - places[-1]).max(axis=1, initial=0.0) > _STILL)
-    return float(time[away[-1]]) if away.size and away[-1] + 1 < len(time) else None
+    last = simulator.path(time[-1:])[0]
+    begin = end = min(_after(time, simulator.path.at_rest_from(_STILL)), len(time))
+    while begin > 0:  # from there back, as few samples as it takes
+        begin = max(0, end - 2 * (end - begin) - 64)
+        away = np.flatnonzero((np.abs(simulator.path(time[begin:end])[0] - last) > _STILL).any(axis=1))
+        if away.size:
+            return float(time[begin + away[-1]]) if begin + away[-1] + 1 < len(time) else None
+    return None
 
 
 def residual(time: Array, deformation: Array, end: float) -> Array:
     """Amplitude (runs,) of a point's vibration after a time: half the diagonal of the box that holds its deformation."""
-    after = deformation[time > end]
-    made: Array = 0.5 * np.linalg.norm(np.nanmax(after, axis=0) - np.nanmin(after, axis=0), axis=-1)
-    return made
+    return 0.5 * _range(deformation[_after(time, end) :])
 
 
 def settling(time: Array, deformation: Array, end: float) -> float | None:
     """How long after a time a point's deformation stays near its last place; None if it does not come there.
 
     Near: within SETTLED of the range of its deformation until then; its last place: the mean of the last fifth."""
-    after = time > end
-    last = np.nanmean(deformation[time > end + 0.8 * (time[-1] - end)], axis=0)
-    before = deformation[~after]
-    allowed = SETTLED * np.linalg.norm(np.nanmax(before, axis=0) - np.nanmin(before, axis=0), axis=-1)
-    away = np.linalg.norm(deformation - last, axis=-1) > np.maximum(allowed, _STILL)
-    far = np.flatnonzero((away & after[:, None]).any(axis=1))
+    first, tail = _after(time, end), end + 0.8 * (time[-1] - end)
+    last = np.nanmean(deformation[_after(time, tail) :], axis=0)
+    allowed = SETTLED * _range(deformation[:first])
+    away = np.linalg.norm(deformation[first:] - last, axis=-1) > np.maximum(allowed, _STILL)
+    far = first + np.flatnonzero(away.any(axis=1))
     if not far.size:
         return 0.0
-    return float(time[far[-1]] - end) if time[far[-1]] < end + 0.8 * (time[-1] - end) else None
+    return float(time[far[-1]] - end) if time[far[-1]] < tail else None
 
 
 def _at_tools(simulator: Simulator, signals: dict[str, Signal]) -> dict[str, Any]:

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from supple.backends.stepping.plant import Block, plant_function
+from supple.backends.stepping.plant import plant_function
 from supple.errors import SuppleError
 from supple.expr.derivative import jacobian
 from supple.expr.function import Array, Function, symbols
@@ -26,11 +26,13 @@ from supple.formulations.record import Equations, Formulation, Unsupported
 from supple.formulations.tree.undriven import undriven
 from supple.models import builder, forward, hybrid, inverse
 from supple.robot.mechanism import Mechanism
-from supple.simulation.block_order import block_order
+from supple.simulation.loop_order import Pivot, factors, loop_order, multipliers, odd, solution
 from supple.simulation.partition import Partition
+from supple.simulation.saddle import saddle
 
-QUICK = ("fold", "signs")  # passes that pay where compiling takes longer than running
+QUICK = ("fold",)  # passes that pay where compiling takes longer than running; it chooses signs as well
 _LARGE = 12_000  # operations above which legs share code and passes are left out, because compiling takes longer
+_LARGEST_SADDLE = 60  # coordinates; larger matrices are not eliminated in a fixed order
 _LARGEST_TREE = 150  # coordinates; larger mass matrices are not printed
 
 
@@ -47,9 +49,12 @@ def closed_form(
     kinds = {mechanism.coordinates[i].kind for i in parts.dependent}
     method = registry.formulation(equations.formulation)
     if method.in_time == "closed forms only":
-        return {"accelerations": _eliminated(mechanism, method, parts, loads, passes)}
+        return {"accelerations": _by_its_own_models(mechanism, method, parts, loads, passes)}
     if method.in_time != "closed forms" or "active" in kinds:
         return None
+    legs = _legs(equations, parts, loads, damped)
+    if legs is not None:
+        return legs
     active = mechanism.indices("active")
     try:
         if len(parts.given) == len(active) and active:
@@ -62,18 +67,38 @@ def closed_form(
         return None
     if not set(parts.free) <= set(_answered(mechanism, f, parts)):
         return None
-    if f.operations > _LARGE:
-        if not loads and len(parts.given) in (0, len(active)) and "p" not in f.inputs:
-            program = _program(mechanism, not parts.given, damped)
-            kind = {i: mechanism.coordinates[i].kind for i in parts.free}
-            if program is not None and "passive" not in kind.values():
-                order = {k: mechanism.indices(k) for k in ("active", "elastic")}
-                return {"program": program, "outputs": tuple((f"a_{kind[i]}", order[kind[i]].index(i)) for i in parts.free)}
-        return {"accelerations": _arranged(mechanism, f, parts)}
-    return {"accelerations": optimise(_arranged(mechanism, f, parts), passes).function}
+    made = _arranged(mechanism, f, parts)
+    return {"accelerations": made if f.operations > _LARGE else optimise(made, passes).function}
 
 
-def _eliminated(
+def _legs(equations: Equations, parts: Partition, loads: bool, damped: bool) -> dict[str, Any] | None:
+    """The accelerations of a large robot of equal legs as a program; None for others."""
+    mechanism = equations.mechanism
+    order = {k: mechanism.indices(k) for k in ("active", "elastic")}
+    kind = {i: mechanism.coordinates[i].kind for i in parts.free}
+    if loads or len(parts.given) not in (0, len(order["active"])) or not set(kind.values()) <= set(order):
+        return None
+    if "p" in equations.forces.inputs or "p" in equations.energy.inputs:
+        return None
+    program = _program(mechanism, not parts.given, damped)
+    if program is None or program.operations <= _LARGE:
+        return None
+    return {"program": program, "outputs": tuple((f"a_{kind[i]}", order[kind[i]].index(i)) for i in parts.free)}
+
+
+def eliminated(equations: Equations, parts: Partition, M: Array, J: Array, damped: bool) -> dict[str, Any] | None:
+    """The accelerations of a robot whose closed form is not known, by elimination of its matrices; None where it is large.
+
+    M, J: those of the tree at a posture."""
+    if equations.mechanism.nv > _LARGEST_SADDLE:
+        return None
+    found = saddle(equations, parts, M, J, damped)
+    if found is None or found.operations > _LARGE:
+        return None
+    return {"accelerations": optimise(found, QUICK).function}
+
+
+def _by_its_own_models(
     mechanism: Mechanism, method: Formulation, parts: Partition, loads: bool, passes: Sequence[str] | None
 ) -> Function:  # fmt: skip
     """The accelerations by a formulation's own models; there is no other way to write these equations."""
@@ -140,31 +165,42 @@ def tree(equations: Equations) -> Function:
     return optimise(plant_function("model_tree", inputs, {"M": M, "c": c}), ("fold",)).function
 
 
-def loop_functions(equations: Equations, parts: Partition, wide: bool) -> dict[str, Any]:
-    """The Functions of the loops, and unless all columns are wanted the order of the dependent ones."""
+def loop_functions(equations: Equations, parts: Partition, J: Array | None) -> dict[str, Any]:
+    """The Functions of the loops. J, that of all coordinates at a posture: what the order of elimination is chosen by; None:
+    Functions with all columns are wanted instead."""
     if not parts.dependent:
         return {}
     gradient, motion, closure = equations.closure_gradient, equations.closure_motion, equations.closure
-    columns = list(range(equations.mechanism.nv)) if wide else list(parts.dependent)
+    rows, columns = list(parts.rows), list(range(equations.mechanism.nv)) if J is None else list(parts.dependent)
     J_q = jacobian(gradient.outputs["residual"], gradient.inputs["direction"][columns])
     J_v = jacobian(motion.outputs["velocity"], motion.inputs["v"][columns])
     q, v, a = (motion.inputs[k] for k in ("q", "v", "a"))
-    blocks: tuple[Block, ...] = ()
-    if not wide:
-        chosen = list(parts.rows)
-        blocks = block_order(_filled(J_q[chosen]) | _filled(J_v[chosen]))
-        at = np.ix_([chosen[b.equation] for b in blocks], [b.coordinate for b in blocks])
-        J_q, J_v = J_q[at], J_v[at]
-    residual = {"residual": closure.outputs["residual"], "gradient": J_q.T, "alignment": closure.outputs["alignment"]}
-    rates = {"velocity": motion.outputs["velocity"], "jacobian": J_v.T}
     weightless = dict.fromkeys(motion.inputs["g"], 0) if "g" in motion.inputs else {}  # it cancels between the two ends
     drift = substituted(motion.outputs["acceleration"], weightless)
-    made = {
-        "loops": plant_function("model_loops", {"q": closure.inputs["q"]}, residual),
-        "rates": plant_function("model_rates", {"q": q, "v": v}, rates),
-        "drift": plant_function("model_drift", {"q": q, "v": v, "a": a}, {"acceleration": drift}),
-    }
-    return {name: optimise(f, QUICK).function for name, f in made.items()} | {"blocks": blocks}
+    made = {"drift": plant_function("model_drift", {"q": q, "v": v, "a": a}, {"acceleration": drift})}
+    fixed: dict[str, Any] = {}
+    if J is None:
+        J_q, J_v = J_q.T, J_v.T
+    else:
+        own = dict(zip(gradient.inputs["q"], q, strict=True))
+        matrices = {"gradient": substituted(J_q[rows], own).T, "jacobian": J_v[rows].T}
+        made["square"] = plant_function("model_square", {"q": q}, matrices)
+        order = loop_order(_filled(J_q[rows]) | _filled(J_v[rows]), J[np.ix_(rows, columns)])
+        J_q, J_v = (np.array(factors(x[rows], order), dtype=object) for x in (J_q, J_v))
+        fixed = {"resolved": _resolved(order, rows, len(closure.outputs["residual"]), len(J_q))}
+        fixed |= {"multipliers": multipliers(order), "odd": odd(order)}
+    residual = {"residual": closure.outputs["residual"], "gradient": J_q, "alignment": closure.outputs["alignment"]}
+    made["loops"] = plant_function("model_loops", {"q": closure.inputs["q"]}, residual)
+    rates = {"velocity": motion.outputs["velocity"], "jacobian": J_v}
+    made["rates"] = plant_function("model_rates", {"q": q, "v": v}, rates)
+    return {name: optimise(f, QUICK).function for name, f in made.items()} | fixed
+
+
+def _resolved(order: Sequence[Pivot], rows: Sequence[int], equations: int, size: int) -> Function:
+    """Factors and equations -> dependent coordinates."""
+    known, right = symbols("factors", size), symbols("all", equations)
+    made = {"to": solution(order, list(known), list(right[list(rows)]))}
+    return plant_function("model_resolved", {"factors": known, "all": right}, made)
 
 
 def _filled(J: Array) -> Array:

@@ -21,7 +21,16 @@ from supple.models import inverse
 from supple.robot.mechanism import Mechanism
 from supple.simulation.limbs import limbs
 from supple.simulation.partition import Partition, ball_joints, coordinate_places, partition
-from supple.simulation.plant_functions import QUICK, check_size, closed_form, loop_functions, power, tree, undamped
+from supple.simulation.plant_functions import (
+    QUICK,
+    check_size,
+    closed_form,
+    eliminated,
+    loop_functions,
+    power,
+    tree,
+    undamped,
+)
 from supple.simulation.ways import coupled
 
 
@@ -54,13 +63,14 @@ def plant(
     if way is not None and parts.dependent:
         made, parts = _coupled(model, source, q, parts, way, places)
     else:
-        found = (
-            None
-            if dense and registry.formulation(source.formulation).in_time != "closed forms only"
-            else closed_form(source, parts, prescribed, loads, passes, model.viscous is not None)
-        )
+        only = registry.formulation(source.formulation).in_time == "closed forms only"
+        damped, found = model.viscous is not None, None
+        if not dense or only:
+            found = closed_form(source, parts, prescribed, loads, passes, damped)
+            if found is None and prescribed:  # else others may have to become free, which the tree's matrices take
+                found = eliminated(source, parts, model.mass(q), model.jacobian(q), damped)
         made = {"tree": tree(source)} if found is None else found
-        made |= loop_functions(source, parts, wide="tree" in made)
+        made |= loop_functions(source, parts, None if "tree" in made else model.jacobian(q))
         if "tree" not in made and kept is None and len(parts.free) > MANY:
             made["limbs"] = limbs(source, parts)
     functions = {**made, "power": power(source, parts)}
@@ -93,7 +103,7 @@ def _coupled(
     free = tuple(sorted({*parts.free, *parts.dependent}))
     made: dict[str, Any] = {"coupled": coupled(model, source, q, way, parts.rows, parts.dependent, free, places)}
     made |= {"tree": tree(source)} if way.solved == "multipliers" else {}
-    made |= loop_functions(source, parts, wide=True)
+    made |= loop_functions(source, parts, None)
     return made, Partition(parts.given, free, (), ())
 
 
@@ -130,8 +140,9 @@ def _controlled(
         )
     f = inverse(own)
     inputs = {k: f.inputs[k] for k in ("q", "v", "a_active", "g")}
-    loops = loop_functions(rigid.equations, choice, wide=False)
-    blocks = loops.pop("blocks", ())
+    loops = loop_functions(rigid.equations, choice, rigid.jacobian(q))
+    count = loops.pop("multipliers", 0)
+    loops.pop("odd", False)
     renamed = {k: replace(x, name=x.name.replace("model", "rigid")) for k, x in loops.items()}
     places, outer = coordinate_places(own), coordinate_places(mechanism)
     where = [mechanism.names().index(n) for n in names]
@@ -139,11 +150,13 @@ def _controlled(
     return Controlled(
         renamed.get("loops"),
         renamed.get("rates"),
+        renamed.get("square"),
+        renamed.get("resolved"),
+        count,
         optimise(plant_function("rigid_inverse", inputs, {"tau": f.outputs["tau"]}), QUICK).function,
         dependent=tuple(places[i] for i in choice.dependent),
         rows=choice.rows,
         balls=ball_joints(own, (), choice.dependent),
-        blocks=blocks,
         drives=tuple(places[i] for i in own.indices("active")),
         measured=tuple(outer[i] for i in where),
         torques=tuple(torques.index(i) if n in controlled else -1 for n, i in zip(names, where, strict=True)),

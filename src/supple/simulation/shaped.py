@@ -186,7 +186,9 @@ class _Modes:
         linear = linearise(model, rest)
         count = len(linear.M)
         if self.most > count:
-            raise SuppleError(f"{model.mechanism.name} has {count} modes with its actuators held, not {self.most}")
+            raise SuppleError(
+                f"{model.mechanism.name} has {count} modes with its actuators held, not {self.most}; choose lower ones"
+            )
         squares, V = eigh(0.5 * (linear.K + linear.K.T), linear.M, self.most + _SPARE)
         omega = np.sqrt(np.maximum(squares, 1e-300))
         lost = np.einsum("ik,ij,jk->k", V, linear.D, V) / (2 * omega)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -10,6 +11,8 @@ from supple.errors import SuppleError
 from supple.model import inner_forces as inner
 from supple.model import observe
 from supple.model.algebra import Array
+from supple.model.attachments import attachments
+from supple.model.seen import seen
 from supple.results import Signal
 from supple.simulation.groups import Group
 from supple.simulation.simulator import Simulator
@@ -26,22 +29,16 @@ _FORCE = {"m": "N", "rad": "N m"}
 
 
 def observed(simulator: Simulator, groups: list[Group]) -> tuple[Array, dict[str, Array]]:
-    """Time, and q, v, a and actuator forces (time, run, ...) of all runs."""
-    plant = groups[0].stepper.plant
+    """Time, and q, v, a and the forces of driven actuators (time, run, ...) of all runs."""
     every = [b.rows for b in groups]
     time = max(every, key=len)[:, 0, 0].copy()  # which does not hold on to the rows
-    parts: dict[str, list[Array]] = {"q": [], "v": [], "a": [], "tau": []}
+    parts: dict[str, list[Array]] = {"q": [], "v": [], "a": [], "effort": []}
     for b, rows in zip(groups, every, strict=True):
-        q, v, a = b.observe(simulator.drive, rows)
-        effort = rows[..., b.stepper.sample["effort"]]
-        for k, run in enumerate(dict.fromkeys(b.runs)):
-            model, w = simulator.runs[run].model, simulator.loads_at(rows[:, 0, 0])
-            tau = observe.actuator_forces(model, q[:, k], v[:, k], a[:, k], w, [p.v for p in plant.given])
-            where = [int(np.flatnonzero(model.active == p.v)[0]) for p in plant.torque]
-            tau[:, where] = effort[:, k]
-            for key, x in (("q", q[:, k]), ("v", v[:, k]), ("a", a[:, k]), ("tau", tau)):
-                parts[key].append(_padded(x, len(time)))
-    return time, {k: np.stack(x, axis=1) for k, x in parts.items()}
+        found = (*b.observe(simulator.drive, rows), rows[..., b.stepper.sample["effort"]])
+        for k in range(len(dict.fromkeys(b.runs))):
+            for key, x in zip(parts, found, strict=True):
+                parts[key].append(_padded(x[:, k], len(time)))
+    return time, {k: x[0][:, None] if len(x) == 1 else np.stack(x, axis=1) for k, x in parts.items()}
 
 
 def _padded(x: Array, rows: int) -> Array:
@@ -79,7 +76,7 @@ def only(
     absent = [name for name in keep if name not in signals]
     if absent:
         raise SuppleError(f"keep: this motion has no signal {absent[0]!r}; it has: {', '.join(signals)}")
-    kept = {name: signals[name] for name in signals if name in keep}
+    kept = {name: replace(x, values=x.values.copy()) for name, x in signals.items() if name in keep}  # of their own
     used = {dim for signal in kept.values() for dim in signal.dims}
     return kept, {name: entries for name, entries in axes.items() if name in used or name == "coordinate"}
 
@@ -103,13 +100,16 @@ def _found(
 ) -> tuple[dict[str, list[Array]], tuple[int, ...]]:  # fmt: skip
     """Values of signals, run by run, and the coordinates of springs."""
     found: dict[str, list[Array]] = {}
+    w, prescribed = simulator.loads_at(time), set(simulator.prescribed)
+    others = [k for k, name in enumerate(active) if name not in prescribed]
+    given = [int(i) for i, name in zip(simulator.model.active, active, strict=True) if name in prescribed]
     for k, run in enumerate(simulator.runs):
         q, v, a = (parts[p][:, k] for p in ("q", "v", "a"))
-        for key, x in observe.seen(run.model, q, v, a, wanted).items():
+        for key, x in seen(run.model, q, v, a, w=w, given=given, wanted=wanted).items():
             found.setdefault(key, []).append(x)
+        found["tau"][-1][:, others] = parts["effort"][:, k]
     places = _springs(simulator, parts, found)
     found |= tool_errors(simulator, time, parts)
-    found["tau"] = [parts["tau"][:, k] for k in range(len(simulator.runs))]
     found["desired"] = [_desired(simulator, time, active)] * len(simulator.runs)
     return found, places
 
@@ -157,7 +157,7 @@ def signals_of(
         add("point_spin", ("point", "axis"), "rad/s", "their angular velocities in the base")
         add("point_deformation", ("point", "axis"), "m", "their distance from the robot that does not bend, actuators alike")
     if "attachment_position" in whole:
-        axes["attachment"] = tuple(observe.attachments(model))
+        axes["attachment"] = tuple(attachments(model))
         add("attachment_position", ("attachment", "axis"), "m", "positions of the places where loops close")
         add("attachment_deformation", ("attachment", "axis"), "m", "their distance from the robot that does not bend")
     add("tool_error", ("point", "axis"), "m", "how far points are from where the rigid robot would have them on the path")
@@ -166,7 +166,7 @@ def signals_of(
     add("energy_gravity", (), "J", "energy of weight")
     add("power_lost", (), "W", "power lost by friction and damping")
     add("closure", (), "m or rad", "largest opening of any loop")
-    axes |= _inner(simulator, time, parts, whole)
+    axes |= _inner(simulator, time, parts, found["tau"], whole)
     for key in simulator.also:
         add(key, *ALSO[key])
     return signals, axes
@@ -187,7 +187,7 @@ def demanded(also: str | Sequence[str], keep: Sequence[str] | None) -> tuple[str
 
 
 def _inner(
-    simulator: Simulator, time: Array, parts: dict[str, Array], whole: dict[str, Array]
+    simulator: Simulator, time: Array, parts: dict[str, Array], tau: list[Array], whole: dict[str, Array]
 ) -> dict[str, tuple[str, ...]]:  # fmt: skip
     """Adds the forces inside the robot that are asked for to what is known; the axes that they need."""
     if not simulator.also:
@@ -200,9 +200,9 @@ def _inner(
     for key in simulator.also:
         found = []
         for k, run in enumerate(simulator.runs):
-            q, v, a, tau = (parts[p][:, k] for p in ("q", "v", "a", "tau"))
+            q, v, a = (parts[p][:, k] for p in ("q", "v", "a"))
             found.append(
-                inner.beam_stresses(run.model, q) if key == "beam_stress" else _INNER[key](run.model, q, v, a, tau, w)
+                inner.beam_stresses(run.model, q) if key == "beam_stress" else _INNER[key](run.model, q, v, a, tau[k], w)
             )
         whole[key] = np.stack(found, axis=1) if simulator.many > 1 else found[0]
     needed = {d for key in simulator.also for d in ALSO[key][0]}

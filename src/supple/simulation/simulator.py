@@ -169,17 +169,23 @@ class Simulator:
 
     def scaled(self, settings: Settings) -> Settings:
         """Settings whose errors are relative to the peak acceleration of the path, with a tolerance that suits them."""
-        kinds = {
-            self.model.mechanism.coordinates[i].kind for i in partition(self.model, self.runs[0].q, self.prescribed).free
-        }
-        joints = bool(kinds - {"elastic"})
-        settings = settings.suited(joints)
+        settings = settings.suited(self._free_joints)
+        return settings if self._typical is None else replace(settings, scale=max(settings.scale, self._typical))
+
+    @cached_property
+    def _free_joints(self) -> bool:
+        """Whether joints are among the free coordinates."""
+        free = partition(self.model, self.runs[0].q, self.prescribed).free
+        return any(self.model.mechanism.coordinates[i].kind != "elastic" for i in free)
+
+    @cached_property
+    def _typical(self) -> float | None:
+        """A large acceleration of the path."""
         if self.path is None or not self.path.names:
-            return settings
+            return None
         times = np.linspace(self.path.start, min(self.path.end, self.duration), 1001)
         sizes = np.abs(self.path(times)[2]).max(axis=1)
-        typical = float(np.quantile(sizes, _TYPICAL))  # not the peak, which has no bound where the workspace ends
-        return replace(settings, scale=max(settings.scale, typical))
+        return float(np.quantile(sizes, _TYPICAL))  # not the peak, which has no bound where the workspace ends
 
     def split(self, q: Array) -> tuple[Partition, tuple[Any, ...], tuple[Any, ...], tuple[Ball, ...]]:
         """The free and dependent coordinates that suit a posture best."""

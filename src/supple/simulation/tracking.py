@@ -6,7 +6,7 @@ import numpy as np
 
 from supple.model import observe
 from supple.model.algebra import Array
-from supple.model.followers import undeformed
+from supple.model.followers import undeformed_places
 from supple.motion.trajectory import Trajectory
 from supple.simulation.partition import coordinate_places
 from supple.simulation.simulator import Simulator
@@ -33,6 +33,6 @@ def _of_points(run: Run, wanted: Trajectory, time: Array, q: Array) -> Array:
         if model.names[i] in wanted.names:
             asked[:, places[i].q] = values[:, wanted.names.index(model.names[i])]
     still = np.zeros((len(time), model.nv))
-    there = observe.points(model, undeformed(model, asked), still, still)["position"]
+    there = np.moveaxis(undeformed_places(model, asked)[0], -1, 0)
     made: Array = there - observe.points(model, q, still, still)["position"]
     return made

@@ -23,7 +23,7 @@ from supple.formulations.record import Equations, Way
 from supple.formulations.tree.chains import chains
 from supple.model.model import Model
 
-_QUICK = ("fold", "signs")
+_QUICK = ("fold",)
 _SINGULAR = 1e-13  # smallest eigenvalue of a mass matrix with a unit diagonal
 
 

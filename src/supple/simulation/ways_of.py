@@ -16,13 +16,16 @@ from supple.model.ports import point_rows
 from supple.model.posture import posture
 from supple.motion.description import Motion
 from supple.motion.trajectory import Trajectory
-from supple.simulation.quickest import NEAR, Left, Way
+from supple.simulation.quickest import Way
+from supple.simulation.shaking import Shaking
 
 if TYPE_CHECKING:
     from scipy.interpolate import BSpline
 
 _PLACES = 25  # at which forces are asked for
-_SHAKEN = 5  # at which vibrations are
+_SHAKEN = 9  # at which vibrations are
+_MODES = 60  # of a place, slowest first, that are looked at
+_NOTHING = 1e-6  # of what the strongest leaves
 _STILL = 1e-9  # of the largest speed
 
 
@@ -53,8 +56,8 @@ def way_between(
     rigid = robot.model(rigid=True)
     felt = [_felt(rigid, motion, path.names, *(curve.derivative(k)(x) if k else curve(x) for k in range(3))) for x in places]
     m, n, d, k = (np.array(x) for x in zip(*felt, strict=True))
-    left = _left(robot.model(), motion, path.names, curve, point, modes)
-    return Way(tuple(path.names), curve, places, m, n, d, k, left, span[1] - span[0])
+    shaking = _shaking(robot.model(), motion, path.names, curve, point, modes)
+    return Way(tuple(path.names), curve, places, m, n, d, k, shaking, span[1] - span[0])
 
 
 def _felt(
@@ -72,62 +75,70 @@ def _felt(
     return M @ first, M @ second + quadratic, viscous, c + one - viscous - quadratic
 
 
-def _left(
+def _shaking(
     model: Model, motion: Motion, names: Sequence[str], curve: BSpline, point: str | None, count: int
-) -> tuple[Left, ...]:  # fmt: skip
-    """The slowest vibrations at the end of a way, as a point and the actuators feel them when these are accelerated."""
+) -> Shaking | None:  # fmt: skip
+    """The vibrations that the end of a way leaves most of, carried back along it, as a point and the actuators feel them."""
     if not model.mechanism.indices("elastic"):
-        return ()
-    last = _shaken(model, motion, names, curve, 1.0, count)
-    pulled, gripped = [], []
-    for s in np.linspace(0.0, 1.0, _SHAKEN):
-        here = _shaken(model, motion, names, curve, float(s), count)
-        likeness = last.shapes.T @ last.M @ here.shapes
-        own = np.abs(likeness).argmax(axis=1)
-        sign = np.sign(likeness[np.arange(len(own)), own])[:, None]
-        pulled.append(here.pulled[own] * sign)
-        gripped.append(here.gripped[own] * sign)
-    rows = None if point is None else point_rows(model, last.q, point)[:3]
-    made = []
-    for k, square in enumerate(last.squares):
-        if square > 0:
-            omega = float(np.sqrt(square))
-            ratio = min(0.99, float(last.lost[k] / omega) / (2 * omega))
-            turning = omega * np.sqrt(1 - ratio**2)
-            size = 1.0 if rows is None else float(np.linalg.norm(rows @ last.shapes[:, k]))
-            reach, grip, meter = np.array(pulled)[:, k] / turning, np.array(gripped)[:, k], last.M @ last.shapes[:, k] * size
-            made += [Left(turning * near, ratio * omega, reach, grip, size, meter) for near in NEAR]
-    return tuple(made)
+        return None
+    places = [_shaken(model, motion, names, curve, float(s)) for s in np.linspace(1.0, 0.0, _SHAKEN)]
+    last = places[0]
+    moved = last.gripped.T if point is None else point_rows(model, last.q, point)[:3] @ last.shapes
+    sizes = np.linalg.norm(moved, axis=0)
+    kept = _strongest(last, sizes, count)
+    if not len(kept):
+        return None
+    own, axes, found = kept, np.eye(len(kept)), []
+    for before, here in zip([last, *places], places, strict=False):
+        likeness = axes @ before.shapes[:, own].T @ before.M @ here.shapes
+        own = np.sort(np.argsort(-np.linalg.norm(likeness, axis=0), kind="stable")[: len(kept)])
+        U, _, W = np.linalg.svd(likeness[:, own])
+        axes = U @ W  # the place's own modes, turned to be most like those of the place before
+        damping = axes @ here.damping[np.ix_(own, own)] @ axes.T
+        found.append((axes * here.squares[own] @ axes.T, damping, axes @ here.pulled[own], axes @ here.gripped[own]))
+    stiffness, damping, pulled, gripped = (np.array(x[::-1]) for x in zip(*found, strict=True))
+    shapes, entry = last.shapes[:, kept], axes @ places[-1].shapes[:, own].T @ places[-1].M
+    return Shaking(
+        stiffness, damping, pulled, gripped, sizes[kept], shapes, shapes.T @ last.M, np.zeros(len(kept), complex), entry,
+        np.zeros(2 * len(kept)),
+    )  # fmt: skip
+
+
+def _strongest(last: _Shaken, sizes: Array, count: int) -> Array:
+    """The modes of an end that leave most when the way's acceleration ends at once, slowest first."""
+    left = np.where(last.squares > 0, sizes * np.abs(last.pulled[:, 0]) / np.maximum(last.squares, 1e-300), 0.0)
+    chosen = np.argsort(-left, kind="stable")[:count]
+    return np.sort(chosen[left[chosen] > _NOTHING * left.max()])
 
 
 @dataclass(frozen=True)
 class _Shaken:
-    """Modes at a place: posture, mass, squared frequencies, what damping takes (times frequency), shapes over all
-    coordinates, what s'', s' and s'^2 on the way do to each (modes, 3), and the forces of the actuators for an acceleration
-    of each (modes, actuators)."""
+    """Modes at a place: posture, mass, squared frequencies, damping (modes, modes), shapes over all coordinates, what s'',
+    s' and s'^2 on the way do to each (modes, 3), and the forces of the actuators for an acceleration of each (modes,
+    actuators)."""
 
     q: Array
     M: Array
     squares: Array
-    lost: Array
+    damping: Array
     shapes: Array
     pulled: Array
     gripped: Array
 
 
-def _shaken(model: Model, motion: Motion, names: Sequence[str], curve: BSpline, s: float, count: int) -> _Shaken:
+def _shaken(model: Model, motion: Motion, names: Sequence[str], curve: BSpline, s: float) -> _Shaken:
     rest = equilibrium(model, posture(model, dict(zip(names, curve(s).tolist(), strict=True)), motion.assembly))
     linear = linearise(model, rest)
-    squares, V = eigh(0.5 * (linear.K + linear.K.T), linear.M, count)
+    squares, V = eigh(0.5 * (linear.K + linear.K.T), linear.M, _MODES)
     own, elastic = [model.index(n) for n in names], list(model.mechanism.indices("elastic"))
     every, first, second = [*own, *elastic], curve.derivative(1)(s), curve.derivative(2)(s)
     spread = model.expansion(rest.q, every)[:, : len(own)]
     still, one, two = (model.reduced(rest.q, k * (spread @ first), every)[1] for k in (0, 0.5, 1))
     by_square = 2 * (two - 2 * one + still)
-    omega = np.sqrt(np.maximum(squares, 0.0))
-    lost = np.einsum("ik,ij,jk->k", V, linear.D, V) * omega + np.einsum("ik,ij,jk->k", V, linear.H, V)
+    root = np.maximum(squares, 1.0) ** 0.25
+    damping = V.T @ linear.D @ V + V.T @ linear.H @ V / np.outer(root, root)
     shapes = linear.Z @ V
     pull, turn = shapes.T @ linear.M_tree @ spread @ first, shapes.T @ linear.M_tree @ spread @ second
     free = shapes[every].T
     pulled = np.column_stack([pull, free @ (two - still - by_square), free @ by_square + turn])
-    return _Shaken(rest.q, linear.M_tree, squares, lost, shapes, pulled, shapes.T @ linear.M_tree @ spread)
+    return _Shaken(rest.q, linear.M_tree, squares, damping, shapes, pulled, shapes.T @ linear.M_tree @ spread)

@@ -6,13 +6,16 @@ import numpy as np
 
 from supple.backends.stepping.settings import Settings
 from supple.model.algebra import Array
-from supple.model.limits import bent_too_far, notices
+from supple.model.limits import Strained, bent_too_far, notices, strained
 from supple.results import Signal
 from supple.simulation.groups import Group
 from supple.simulation.simulator import Simulator
 
+Beams = list[dict[int, Strained]]  # of every run
+
 _MASSLESS = 1e-12
 _UNBALANCED = 10.0  # tolerances: the tolerance is that of a radian or a step, the balance that of the whole motion
+_SEEN = 0.01  # of the peak energy: told whatever the tolerance
 _LOST = 0.1  # of the peak energy: beyond it the result says nothing of the robot
 _ROUNDED = 1e-9  # of all energy: an imbalance that is no error of integration
 _FOLLOWED = 0.01  # of the accelerations: less above the cutoff is not what the balance misses
@@ -20,7 +23,7 @@ _FOLLOWED = 0.01  # of the accelerations: less above the cutoff is not what the 
 
 def doubts(
     simulator: Simulator, groups: list[Group], parts: dict[str, Array], signals: dict[str, Signal],
-    balance: dict[str, float | None],
+    balance: dict[str, float | None], beams: Beams,
 ) -> list[str]:  # fmt: skip
     """Why a simulation that came to its end is not to be trusted, a line each."""
     found = []
@@ -28,13 +31,18 @@ def doubts(
     if share > _LOST and error > _ROUNDED * float(np.nanmax(np.abs(_total(signals)))):
         found.append(f"accuracy is lost, the energy balance is off by {share:.3g} times its peak")
     reach = groups[0].stepper.plant.reach
-    lines = (bent_too_far(run.model, parts["q"][:, k], reach) for k, run in enumerate(simulator.runs))
+    lines = (bent_too_far(run.model, parts["q"][:, k], reach, beams[k]) for k, run in enumerate(simulator.runs))
     return found + list(dict.fromkeys(line for line in lines if line is not None))[:1]
 
 
-def limits_left(simulator: Simulator, parts: dict[str, Array]) -> list[str]:
+def beams_of(simulator: Simulator, parts: dict[str, Array]) -> Beams:
+    """How far the beams of every run are strained."""
+    return [strained(run.model, parts["q"][:, k]) for k, run in enumerate(simulator.runs)]
+
+
+def limits_left(simulator: Simulator, parts: dict[str, Array], beams: Beams) -> list[str]:
     """Where the bodies of any run leave what their theory carries, a line each."""
-    every = (notices(run.model, parts["q"][:, k], parts["v"][:, k]) for k, run in enumerate(simulator.runs))
+    every = (notices(run.model, parts["q"][:, k], parts["v"][:, k], beams[k]) for k, run in enumerate(simulator.runs))
     return list(dict.fromkeys(line for lines in every for line in lines))
 
 
@@ -46,7 +54,7 @@ def cut_off(settings: Settings, groups: list[Group]) -> dict[str, float] | None:
 
 def warnings_of(settings: Settings, balance: float | None, cut: dict[str, float] | None) -> list[str]:
     """What the user has to know of the accuracy, with what helps."""
-    if balance is None or balance <= _UNBALANCED * settings.tolerance:
+    if balance is None or balance <= min(_UNBALANCED * settings.tolerance, _SEEN):
         return []
     helps = "a smaller tolerance helps"
     if settings.step:

@@ -149,9 +149,11 @@ def _deformation(s: Simulation) -> Panel:
     lines = _point_lines(s, "point_deformation", scale)
     largest = max((float(np.nanmax(np.abs(x), initial=0.0)) for _, x in lines), default=0.0)
     sags = [float(x.reshape(len(x), -1)[0, 0]) for _, x in lines]
-    if not any(abs(sag) > _SAG * largest for sag in sags):
+    hangs = [abs(sag) > _SAG * largest for sag in sags]
+    if not any(hangs):
         return "deformation of points", unit, lines
-    apart = [(f"{name}, sag {sag:.3g}", x - x[:1]) for (name, x), sag in zip(lines, sags, strict=True)]
+    said = [f", sag {sag:.3g} {unit}" if own else "" for sag, own in zip(sags, hangs, strict=True)]
+    apart = [(name + words, x - x[:1]) for (name, x), words in zip(lines, said, strict=True)]
     return "deformation of points\nfrom the sag at the start", unit, apart
 
 

@@ -43,7 +43,7 @@ def _row(t: Tried, scale: float) -> tuple[str, ...]:
     value, spread = t.worst.value, t.spread
     why = "" if t.failed is None else t.failed.why
     return (
-        t.about, "failed" if value is None else f"{scale * value:.4g}", t.worst.where,
+        t.about.replace(",", ", "), "failed" if value is None else f"{scale * value:.4g}", t.worst.where,
         f"{scale * spread:.3g}" if spread is not None and len(t.cases) > 1 else "", _some(1e3 * t.longer, "", 4),
         _some(100 * t.used, " %", 4), _some(100 * t.saturated, " %", 3), why if len(why) <= _WORDS else f"{why[:_WORDS]}...",
     )  # fmt: skip

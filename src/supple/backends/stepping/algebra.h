@@ -5,11 +5,18 @@
 #define PANEL 4 /* columns that are eliminated together */
 #define SHORT 24 /* columns that are too short for that */
 
-SUPPLE_LOCAL double larger(double x, double y) { return x > y ? x : y; } /* y if x is not a number */
-SUPPLE_LOCAL double smaller(double x, double y) { return x < y ? x : y; }
+/* functions of a few instructions, also within those that are compiled with other options */
+#if defined(__GNUC__)
+#define SUPPLE_INLINE static inline __attribute__((always_inline, unused))
+#else
+#define SUPPLE_INLINE static inline
+#endif
+
+SUPPLE_INLINE double larger(double x, double y) { return x > y ? x : y; } /* y if x is not a number */
+SUPPLE_INLINE double smaller(double x, double y) { return x < y ? x : y; }
 
 /* the largest |x| of the live lanes; infinity where one is not a number */
-SUPPLE_LOCAL double size_of(real x, const int *live)
+SUPPLE_INLINE double size_of(real x, const int *live)
 {
     double largest = 0.0;
     for (int l = 0; l < SUPPLE_LANES; l++)
@@ -29,7 +36,7 @@ SUPPLE_LOCAL double size_of_all(const real *x, int n, const int *live)
 }
 
 /* a weight for choosing pivots: the smallest |x| of the live lanes, so that no lane divides by little */
-SUPPLE_LOCAL double weight_of(real x, const int *live)
+SUPPLE_INLINE double weight_of(real x, const int *live)
 {
 #if SUPPLE_LANES == 1
     (void)live;
@@ -45,7 +52,7 @@ SUPPLE_LOCAL double weight_of(real x, const int *live)
 #endif
 }
 
-SUPPLE_LOCAL int is_zero(real x)
+SUPPLE_INLINE int is_zero(real x)
 {
     for (int l = 0; l < SUPPLE_LANES; l++)
         if (SUPPLE_LANE(x, l) != 0.0)
@@ -53,7 +60,7 @@ SUPPLE_LOCAL int is_zero(real x)
     return 1;
 }
 
-SUPPLE_LOCAL void swap(real *x, int i, int j)
+SUPPLE_INLINE void swap(real *x, int i, int j)
 {
     const real kept = x[i];
     x[i] = x[j];

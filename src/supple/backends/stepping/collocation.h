@@ -7,13 +7,14 @@
 #define MOST_ITERATIONS 10
 #define OFTEN (2 + N_FREE / 2) /* solutions by the same factors, as dear as the inverse */
 #define UNSEEN 0.1 /* of a first correction is left at least, as far as one knows before the second */
+#define FORESEEN 15.0 /* so from one new start to the next, where steps are alike: times as much as was left of the last one */
 #define SLOW 0.15 /* of the first correction is left after two more: body by body, new derivatives are due */
 #define LIMB_ENOUGH 1e-4 /* tolerance of Newton's method body by body, where steps are many radians of vibrations */
 #define DAMPED 10.0 /* times that tolerance: smaller corrections change the forces of damping between bodies by less than it */
 #define NOISY 10.0 /* times the noise of the accelerations: below, corrections that do not shrink any more are rounding */
 #define STALLED 1e-5 /* so of many corrections that do not shrink: equations near a pivot that vanishes are less exact */
 #define SAME 1e-9 /* of a step: no other length, for its matrix */
-#define SURE 1e-6 /* of the tolerance: a smaller error of the free coordinates is enough to know */
+#define SURE 1e-3 /* of the tolerance, times how well posed loops are: a smaller error of free coordinates is enough to know */
 #define PASSED 0.5 /* of the scale of accelerations: so far off the start, a step has left out what is faster than it */
 #define AT_REST 1e-3 /* s: accelerations times this make the least rates, these the least displacements, errors count by */
 
@@ -207,7 +208,7 @@ static double collocation_error(Sim *z, const Collocation *c, double h, const re
     const double cut = z->settings.cutoff > 0.0 ? measure(z, fast[0]) / c->misfit : 0.0;
     z->step_cut_off = cut > z->most_cut_off && effect_of(z, h, fast) > z->settings.tolerance ? cut : 0.0;
     double largest = effect_of(z, h, slow);
-    if (largest < SURE * z->settings.tolerance)
+    if (largest < SURE * z->conditioning * z->settings.tolerance)
         return largest;
     carry(z, q, loops, slow, dependent);
     for (int i = 0; i < N_DEP; i++)
@@ -300,7 +301,7 @@ static int solve_stages(Sim *z, const Drive *d, const Collocation *c, double h, 
     const double enough = by_limbs(z) ? smaller(z->settings.newton_tolerance, LIMB_ENOUGH) : z->settings.newton_tolerance;
     double size = HUGE_VAL, first = HUGE_VAL;
     int renewed = 0;
-    z->contraction = pow(z->contraction, 0.8); /* measured again before long */
+    z->contraction = pow(z->contraction, z->starts_anew ? 0.95 : 0.8); /* measured again before long */
     for (int iteration = 0; iteration < MOST_ITERATIONS; iteration++) {
         for (int p = 0; p < STAGES; p++)
             stage_at(z, h, c->c[p], c->A[p], c->AA[p], F, extra, s[p], u[p]);
@@ -320,14 +321,17 @@ static int solve_stages(Sim *z, const Drive *d, const Collocation *c, double h, 
         first = iteration ? first : size;
         if (!(size < HUGE_VAL))
             return DIVERGED;
-        if (iteration > 0)
-            z->contraction = larger(size / before, 1e-3);
+        if (iteration > 0) {
+            z->contraction = larger(size / before, z->starts_anew ? 1e-6 : 1e-3);
+            z->contracted_size = before;
+        }
         if (iteration > 1 && size > 2.0 * before && size > larger(1e-6, noise))
             return DIVERGED;
         renewed = by_limbs(z) && !z->jacobian_is_fresh && iteration == 2 && size > SLOW * first;
         if (renewed && (differentiate(z, d) != FINE || !collocation_matrix(z, c, h)))
             return DIVERGED; /* else iterations go on with new derivatives, which are cheaper than many of them */
-        const double seen = larger(iteration ? 0.0 : UNSEEN, z->contraction);
+        const double alike = FORESEEN * larger(1.0, size / z->contracted_size) * z->contraction;
+        const double seen = iteration ? z->contraction : z->starts_anew ? alike : larger(UNSEEN, z->contraction);
         const double left = smaller(1.0, seen / larger(0.1, 1.0 - seen));
         const double rounded = larger(iteration > 4 ? STALLED : ROUNDED, noise);
         const int rounding = iteration > 2 && size > 0.3 * before && size < rounded;

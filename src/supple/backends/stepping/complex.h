@@ -1,5 +1,5 @@
 /* Dense linear algebra with complex numbers, real and imaginary parts apart; and inverses, quicker to apply where small. */
-#define SMALL 40 /* unknowns up to which the inverse matrix is quicker than its factors */
+#define SMALL 60 /* unknowns up to which the inverse matrix is quicker than its factors */
 
 /* x -= the PANEL columns at cr + i ci (n apart) times u, in rows from `from` to `to` */
 SUPPLE_LOCAL SUPPLE_WIDE void subtract_complex(const real *cr, const real *ci, int n, const real *ur, const real *ui,

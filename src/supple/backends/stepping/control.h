@@ -2,7 +2,10 @@
 
 #if N_CQ > 0
 #if N_CDEP > 0
-static const Tree RIGID = {N_CQ, N_CV, N_CDEP, N_CROW, N_CALIGNED, N_CBALLS, CBLOCKS, rigid_loops, rigid_rates};
+static const Tree RIGID = {
+    N_CQ, N_CV, N_CDEP, N_CROW, N_CALIGNED, N_CBALLS, CMULTIPLIED, 0, rigid_loops, rigid_rates, rigid_square,
+    rigid_resolved,
+};
 static const Choice RIGID_CHOICE = {CROW, CDEP_V, CDEP_Q, CBALLS};
 #endif
 

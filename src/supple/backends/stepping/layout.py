@@ -14,7 +14,7 @@ from functools import cache
 from typing import Any
 
 from supple.backends.c_source import literal
-from supple.backends.stepping.plant import Ball, Block, Limb, Meeting, Tie
+from supple.backends.stepping.plant import Ball, Limb, Meeting, Tie
 
 METHODS = ("radau", "gauss", "dormand_prince", "generalised_alpha", "quasi_static")
 OUTCOMES = (
@@ -62,7 +62,6 @@ def _ints(names: Sequence[str]) -> tuple[Field, ...]:
 
 
 _NUMBERS, _WORDS = "const double *", "long long"
-BLOCK = Struct("Block", "A place on the diagonal of the loops' square Jacobian, see loops.h", _ints(Block._fields))
 BALL = Struct(
     "Ball", "A ball joint: its first place in q, among the free and among the dependent ones, or -1", _ints(Ball._fields)
 )
@@ -123,7 +122,7 @@ SETTINGS = Struct("Settings", "How a motion is integrated", (
     Field("fixed_step", "double", about="s; 0: steps are chosen"),
     Field("largest_step", "double", about="s"), Field("smallest_step", "double", about="s"),
     Field("spectral_radius", "double", about="of generalised-alpha at infinity"),
-    Field("sample_interval", "double", about="s; 0: every step"),
+    Field("sample_interval", "double", about="s; 0: every step; below 0: see `record_within`"),
     Field("cutoff", "double", about="rad/s; 0: none"),
 ))  # fmt: skip
 CHOSEN = Struct("Chosen", "Which coordinates are free, which follow, and by which closure equations", (
@@ -198,6 +197,7 @@ SIM = Struct("Sim", "The state of a simulation; [2]: of lengths and of angles", 
     Field("factorised_step", "double", about="s"), Field("factorised_method", "int"),
     Field("factors_used", "int", about="solutions by the factors of collocation; inverted after many"),
     Field("contraction", "double", about="of a correction by the next one"),
+    Field("contracted_size", "double", about="of that correction"),
     Field("stages", "real", ("STAGES * N_FREE",), "their accelerations"), Field("has_stages", "int"),
     Field("start_is_passed", "int", about="by their polynomial, as vibrations there were too fast for the step"),
     Field("newton_pivot", "int", _FREE), Field("complex_pivot", "int", _FREE),
@@ -208,6 +208,7 @@ SIM = Struct("Sim", "The state of a simulation; [2]: of lengths and of angles", 
     Field("limb_factor", "double", ("3", "LIMB_SIZE"), "factors of the real step, of the mass, of the sieve"),
     Field("limb_pair", "double", ("2 * LIMB_SIZE",), "of the pair, imaginary parts behind"),
     Field("limb_pivot", "int", ("4", "N_LOOPED")),
+    Field("joint_gain", "double", ("2", "N_V * LIMBED"), "stiffness and damping that a controller gives to joints"),
     Field("loop_forces", "real", ("STAGES * N_LOOPED",), "of the stages"),
     Field("stage_lost", "double", ("STAGES",), "W, by further damping"),
     Field("has_mass", "int"), Field("mass_q", "double", ("N_Q * LIMBED",), "where mass and sieve are of"),
@@ -217,9 +218,11 @@ SIM = Struct("Sim", "The state of a simulation; [2]: of lengths and of angles", 
     Field("evaluations", _WORDS, carried=True), Field("newton_iterations", _WORDS, carried=True),
     Field("jacobians", _WORDS, carried=True),
     Field("conditioning", "double", about="smallest by largest pivot of the loops"),
-    Field("worst_conditioning", "double"), Field("least_conditioning", "double", about="at which it stops"),
+    Field("start_conditioning", "double", about="at the start of the step"),
+    Field("worst_conditioning", "double"), Field("least_conditioning", "double", about="at which it stops; 0: not at any"),
+    Field("side", "int", about="of a singular pose of theirs, see `side_of`"), Field("start_side", "int"),
 ))  # fmt: skip
-STRUCTS = {s.name: s for s in (BLOCK, BALL, SIGNALS, LAW, LEARNT, DRIVE, POSTURE, SETTINGS, CHOSEN, SIM)}
+STRUCTS = {s.name: s for s in (BALL, SIGNALS, LAW, LEARNT, DRIVE, POSTURE, SETTINGS, CHOSEN, SIM)}
 _PLAIN = {"int": ctypes.c_int, _WORDS: ctypes.c_longlong, "double": ctypes.c_double}
 _PLAIN |= dict.fromkeys((_NUMBERS, "const void *", "Sense"), ctypes.c_void_p)
 
@@ -238,7 +241,7 @@ def layout_text() -> str:
     lines += [f"#define {name} {value} /* {about} */" for name, (value, about) in CONSTANTS.items()]
     lines += _sample_text()
     for struct in STRUCTS.values():
-        lines += [] if struct in (BLOCK, BALL) else ["", *struct_text(struct)]  # those stand before tables of the plant
+        lines += [] if struct is BALL else ["", *struct_text(struct)]  # it stands before tables of the plant
     return "\n".join([*lines, ""])
 
 

@@ -6,7 +6,7 @@ typedef struct {
 } Forced;
 
 /* Sum of products, four by four: they need not wait for each other */
-LIMB_INLINE double dot(int n, const double *l, const double *a)
+SUPPLE_INLINE double dot(int n, const double *l, const double *a)
 {
     double sum[4] = {0};
     int i = 0;
@@ -19,7 +19,7 @@ LIMB_INLINE double dot(int n, const double *l, const double *a)
 }
 
 /* x less the products of l and a */
-LIMB_INLINE void less_products(int planes, int n, const double *l, const double *a, long apart, double *x)
+SUPPLE_INLINE void less_products(int planes, int n, const double *l, const double *a, long apart, double *x)
 {
     x[0] -= dot(n, l, a);
     if (planes == 1)
@@ -29,7 +29,7 @@ LIMB_INLINE void less_products(int planes, int n, const double *l, const double 
 }
 
 /* A force on a coordinate whose column begins at l goes on to the twist and the loops, and is divided by its pivot at p */
-LIMB_INLINE void pass_on(int planes, const Limb *limb, int j, const double *l, const double *p, double *x, Forced *f)
+SUPPLE_INLINE void pass_on(int planes, const Limb *limb, int j, const double *l, const double *p, double *x, Forced *f)
 {
     const long apart = sizeof(Forced) / sizeof(double);
     less(planes, 6, x, l, LIMB_SIZE, f[0].V[j], apart);
@@ -38,7 +38,7 @@ LIMB_INLINE void pass_on(int planes, const Limb *limb, int j, const double *l, c
     ratio(planes, kept[0], kept[1], pivot, x);
 }
 
-LIMB_INLINE void forces_down(const double *reach, int planes, int j, const double *m, Forced *f)
+SUPPLE_INLINE void forces_down(const double *reach, int planes, int j, const double *m, Forced *f)
 {
     const Limb *limb = LIMB + j;
     const long apart = sizeof(Forced) / sizeof(double);
@@ -80,7 +80,7 @@ LIMB_INLINE void forces_down(const double *reach, int planes, int j, const doubl
         }
 }
 
-LIMB_INLINE void motions_up(const double *reach, int planes, int j, const double *m, Forced *f)
+SUPPLE_INLINE void motions_up(const double *reach, int planes, int j, const double *m, Forced *f)
 {
     const Limb *limb = LIMB + j;
     const long apart = sizeof(Forced) / sizeof(double);
@@ -123,7 +123,7 @@ LIMB_INLINE void motions_up(const double *reach, int planes, int j, const double
 }
 
 /* Forces in loops that meet: solved but for their host's twist, and then with it */
-LIMB_INLINE void meet_forces(int planes, const Meeting *at, const int *pivot, const double *m, Forced *f)
+SUPPLE_INLINE void meet_forces(int planes, const Meeting *at, const int *pivot, const double *m, Forced *f)
 {
     const int n = at->last - at->first;
     const double *square = m + LIMB_LOOPS + at->first * N_LOOPED, *held = m + LIMB_HELD + 6 * at->first;
@@ -137,7 +137,7 @@ LIMB_INLINE void meet_forces(int planes, const Meeting *at, const int *pivot, co
                 f[p].V[at->host][k] -= held[6 * i + k] * f[p].loops[at->first + i];
 }
 
-LIMB_INLINE void follow_host(int planes, const Meeting *at, const double *m, Forced *f)
+SUPPLE_INLINE void follow_host(int planes, const Meeting *at, const double *m, Forced *f)
 {
     const long apart = sizeof(Forced) / sizeof(double);
     for (int i = at->first; i < at->last && at->host >= 0; i++) {
@@ -149,7 +149,7 @@ LIMB_INLINE void follow_host(int planes, const Meeting *at, const double *m, For
 }
 
 /* Forces f become accelerations, and `loops` the forces in loops, against what they are counted as; V is made here */
-LIMB_INLINE void limb_solve(Sim *z, int which, int planes, Forced *f)
+SUPPLE_INLINE void limb_solve(Sim *z, int which, int planes, Forced *f)
 {
     const double *m = factor_of(z, which), *reach = reach_of(z, which);
     const int *pivot = z->limb_pivot[which];
@@ -226,10 +226,10 @@ static int spread_out_free(const Sim *z, const double *r, double *all)
     static SUPPLE_THREAD Loops loops;
     const Choice by = choice_of(z);
     double rate[N_ROW], follow[N_DEP];
-    model_rates(z->now.q, all, z->parameters, rate, jacobian_of(&ROBOT, &loops));
-    if (!(factorise_loops(&ROBOT, &by, z->live, 0, &loops) > 0.0))
+    model_rates(z->now.q, all, z->parameters, rate, loops.wide);
+    if (!(factorise_loops(&ROBOT, &by, z->parameters, z->live, z->now.q, JACOBIAN, &loops) > 0.0))
         return 0;
-    solve_loops(&ROBOT, &by, &loops, rate, follow);
+    solve_loops(&ROBOT, &by, z->parameters, &loops, rate, follow);
     for (int i = 0; i < N_DEP; i++)
         all[z->chosen.dependent_v[i]] = -follow[i];
 #endif

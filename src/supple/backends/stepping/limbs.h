@@ -22,11 +22,6 @@ enum { LIMB_REAL, LIMB_MASS, LIMB_SIEVE, LIMB_PAIR, LIMB_FACTORS };
 #define NEARBY 2e-2 /* rad, m: what errors are told by is taken anew */
 #define MOST_TROUBLE 30 /* steps that do not converge, and one in three, before the whole matrix is used */
 #define GIVEN_UP 1000000000
-#if defined(__GNUC__)
-#define LIMB_INLINE static inline __attribute__((always_inline))
-#else
-#define LIMB_INLINE static inline
-#endif
 
 /* Work of a factorisation: one plane */
 typedef struct {
@@ -54,7 +49,7 @@ SUPPLE_LOCAL double *reach_of(Sim *z, int which)
 SUPPLE_LOCAL double *factor_of(Sim *z, int which) { return which == LIMB_PAIR ? z->limb_pair : z->limb_factor[which]; }
 
 /* t -= l a, n numbers; imaginary parts are `far` behind in each */
-LIMB_INLINE void less(int planes, int n, const double *l, const double *a, long far_a, double *restrict t, long far_t)
+SUPPLE_INLINE void less(int planes, int n, const double *l, const double *a, long far_a, double *restrict t, long far_t)
 {
     if (planes == 1)
         for (int i = 0; i < n; i++)
@@ -67,14 +62,14 @@ LIMB_INLINE void less(int planes, int n, const double *l, const double *a, long 
 }
 
 /* l = a times p */
-LIMB_INLINE void ratio(int planes, double ar, double ai, const double *p, double *l)
+SUPPLE_INLINE void ratio(int planes, double ar, double ai, const double *p, double *l)
 {
     l[0] = planes == 1 ? ar * p[0] : ar * p[0] - ai * p[1];
     l[1] = planes == 1 ? 0.0 : ar * p[1] + ai * p[0];
 }
 
 /* a, of factors, times p */
-LIMB_INLINE void scale_by(int planes, const double *p, double *a)
+SUPPLE_INLINE void scale_by(int planes, const double *p, double *a)
 {
     double x[2];
     ratio(planes, a[0], planes > 1 ? a[LIMB_SIZE] : 0.0, p, x);
@@ -83,7 +78,7 @@ LIMB_INLINE void scale_by(int planes, const double *p, double *a)
 }
 
 /* p = 1 / x; 0 if there is none */
-LIMB_INLINE int inverted(int planes, double xr, double xi, double *p)
+SUPPLE_INLINE int inverted(int planes, double xr, double xi, double *p)
 {
     const double square = planes == 1 ? xr : xr * xr + xi * xi;
     p[0] = planes == 1 ? 1.0 / xr : xr / square;
@@ -193,7 +188,7 @@ static void set_out(const double *reach, int planes, const double *v, const doub
 }
 
 /* Takes a coordinate off the inertia on its twist and off the forces in loops: its column on them, a, becomes l = a / pivot */
-LIMB_INLINE void take_off(int planes, const Limb *limb, int j, const double *p, double *a, double *m, Left *left)
+SUPPLE_INLINE void take_off(int planes, const Limb *limb, int j, const double *p, double *a, double *m, Left *left)
 {
     const int forces = limb->last - limb->first;
     const long apart = sizeof(Left) / sizeof(double);
@@ -214,7 +209,7 @@ LIMB_INLINE void take_off(int planes, const Limb *limb, int j, const double *p, 
 }
 
 /* A coordinate that moves no mass goes to the forces in loops, at a place i: its column a on them and on the twist */
-LIMB_INLINE void lend(int planes, const Limb *limb, int j, int i, const double *a, double *m, Left *left)
+SUPPLE_INLINE void lend(int planes, const Limb *limb, int j, int i, const double *a, double *m, Left *left)
 {
     const int forces = limb->last - limb->first;
     for (int p = 0; p < planes; p++) {
@@ -228,7 +223,7 @@ LIMB_INLINE void lend(int planes, const Limb *limb, int j, int i, const double *
     }
 }
 
-LIMB_INLINE void lend_elastic(int planes, const Limb *limb, int j, double *m, Left *left)
+SUPPLE_INLINE void lend_elastic(int planes, const Limb *limb, int j, double *m, Left *left)
 {
     const int wide = COLUMN(limb);
     for (int k = 0; k < limb->elastic; k++) {
@@ -245,7 +240,7 @@ LIMB_INLINE void lend_elastic(int planes, const Limb *limb, int j, double *m, Le
 }
 
 /* Elastic coordinates of a limb eliminated; 0: they have no inertia */
-LIMB_INLINE int eliminate_elastic(int planes, const Limb *limb, int j, double *m, Left *left)
+SUPPLE_INLINE int eliminate_elastic(int planes, const Limb *limb, int j, double *m, Left *left)
 {
     const int wide = COLUMN(limb), rest = wide - 1 - limb->band;
     if (limb->light >= 0) {
@@ -274,8 +269,9 @@ LIMB_INLINE int eliminate_elastic(int planes, const Limb *limb, int j, double *m
     return 1;
 }
 
-/* The same of a joint's coordinates; v: as above */
-LIMB_INLINE int eliminate_joint(int planes, const Limb *limb, int j, const double *v, double *m, Left *left)
+/* The same of a joint's coordinates, with stiffness and damping of a controller; v, x: as above */
+SUPPLE_INLINE int eliminate_joint(int planes, const Limb *limb, int j, const double *v, const double *x,
+                                  const double (*gain)[N_V], double *m, Left *left)
 {
     const int forces = limb->last - limb->first;
     for (int k = 0; k < limb->dofs; k++) {
@@ -291,7 +287,8 @@ LIMB_INLINE int eliminate_joint(int planes, const Limb *limb, int j, const doubl
                 for (int r = 0; r < forces; r++)
                     u[6 + r] = (i ? u[6 + r] : 0.0) + pull[r] * axis[i];
             }
-            pivot[plane] = (plane ? 0.0 : axis[6]) + v[plane] * axis[7];
+            pivot[plane] = (plane ? 0.0 : axis[6]) + v[plane] * (axis[7] + gain[1][limb->q + k]);
+            pivot[plane] += x[plane] * gain[0][limb->q + k];
             for (int i = 0; i < 6; i++)
                 pivot[plane] += u[i] * axis[i];
         }
@@ -312,7 +309,7 @@ LIMB_INLINE int eliminate_joint(int planes, const Limb *limb, int j, const doubl
 }
 
 /* What is left of a limb becomes a part of the one that it hangs on */
-LIMB_INLINE void hand_down(const double *reach, int planes, int j, double *m, Left *left)
+SUPPLE_INLINE void hand_down(const double *reach, int planes, int j, double *m, Left *left)
 {
     const Limb *limb = LIMB + j, *on = LIMB + limb->parent;
     const double *T = reach + LIMB_REACH[j];
@@ -380,9 +377,11 @@ static int meet_loops(Sim *z, int planes, const Meeting *at, int *pivot, double 
 }
 
 /* M + v D + x K factorised; v and x: real and imaginary parts */
-LIMB_INLINE int limb_factors(Sim *z, int which, int planes, const double *v, const double *x)
+SUPPLE_INLINE int limb_factors(Sim *z, int which, int planes, const double *v, const double *x)
 {
     static SUPPLE_THREAD Left left[2];
+    static const double none[2][N_V];
+    const double (*gain)[N_V] = which == LIMB_MASS || which == LIMB_SIEVE ? none : (const double (*)[N_V])z->joint_gain;
     double *m = factor_of(z, which);
     const double *reach = reach_of(z, which);
     set_out(reach, planes, v, x, m, left);
@@ -391,7 +390,7 @@ LIMB_INLINE int limb_factors(Sim *z, int which, int planes, const double *v, con
         for (int k = 0; k < N_MEETINGS && n == LIMBS_BEFORE; k++)
             if (MEETINGS[k].host >= 0 && !meet_loops(z, planes, MEETINGS + k, z->limb_pivot[which], m, left))
                 return 0;
-        if (!eliminate_elastic(planes, LIMB + j, j, m, left) || !eliminate_joint(planes, LIMB + j, j, v, m, left))
+        if (!eliminate_elastic(planes, LIMB + j, j, m, left) || !eliminate_joint(planes, LIMB + j, j, v, x, gain, m, left))
             return 0;
         if (LIMB[j].parent >= 0)
             hand_down(reach, planes, j, m, left);

@@ -1,7 +1,9 @@
 /* Postures in motion: where all coordinates are, how fast, and the accelerations of the free ones. */
 
 #if N_DEP > 0
-static const Tree ROBOT = {N_Q, N_V, N_DEP, N_ROW, N_ALIGNED, N_BALLS, BLOCKS, model_loops, model_rates};
+static const Tree ROBOT = {
+    N_Q, N_V, N_DEP, N_ROW, N_ALIGNED, N_BALLS, MULTIPLIED, ODD, model_loops, model_rates, SQUARE, RESOLVED,
+};
 #endif
 
 SUPPLE_LOCAL Choice choice_of(const Sim *z)
@@ -53,6 +55,8 @@ static int place(Sim *z, const Drive *d, real t, const real *from, const real *s
     z->conditioning = follow(&ROBOT, &by, z->parameters, z->live, p->q, p->v, loops);
     if (!(z->conditioning > 0.0))
         return ILL_POSED;
+    if (z->least_conditioning > 0.0)
+        z->side = side_of(&ROBOT, z->live, loops);
 #endif
     (void)loops;
     return FINE;
@@ -116,15 +120,15 @@ SUPPLE_LOCAL void carry(const Sim *z, const real *q, const Loops *loops, real (*
                         real (*to)[AT_LEAST_ONE(N_DEP)])
 {
 #if N_DEP > 0
-    Loops *unused = loops_room(); /* the Jacobian comes with the rates */
     const Choice by = choice_of(z);
-    real all[N_ROW], v[N_V];
-    memset(v, 0, sizeof v);
+    real all[N_ROW], still[N_V], a[N_V];
+    memset(still, 0, sizeof still);
+    memset(a, 0, sizeof a);
     for (int k = 0; k < 2; k++) {
         for (int i = 0; i < N_FREE; i++)
-            v[z->chosen.free_v[i]] = x[k][i];
-        model_rates(q, v, z->parameters, all, jacobian_of(&ROBOT, unused));
-        solve_loops(&ROBOT, &by, loops, all, to[k]);
+            a[z->chosen.free_v[i]] = x[k][i];
+        model_drift(q, still, a, z->parameters, all);
+        solve_loops(&ROBOT, &by, z->parameters, loops, all, to[k]);
     }
 #endif
     (void)z, (void)q, (void)loops, (void)x, (void)to;
@@ -137,7 +141,7 @@ static void follow_on(const Sim *z, const Posture *p, real *a, const Loops *loop
     const Choice by = choice_of(z);
     real all[N_ROW], pull[N_DEP];
     model_drift(p->q, p->v, a, z->parameters, all);
-    solve_loops(&ROBOT, &by, loops, all, pull);
+    solve_loops(&ROBOT, &by, z->parameters, loops, all, pull);
     for (int i = 0; i < N_DEP; i++)
         a[z->chosen.dependent_v[i]] = -pull[i];
 #endif
@@ -156,8 +160,8 @@ SUPPLE_LOCAL int accelerations(Sim *z, const Drive *d, double t, const Posture *
 #if N_DEP > 0
     const Choice by = choice_of(z);
     real all[N_ROW];
-    model_rates(p->q, p->v, z->parameters, all, jacobian_of(&ROBOT, &loops));
-    if (!(factorise_loops(&ROBOT, &by, z->live, 0, &loops) > 0.0))
+    model_rates(p->q, p->v, z->parameters, all, loops.wide);
+    if (!(factorise_loops(&ROBOT, &by, z->parameters, z->live, p->q, JACOBIAN, &loops) > 0.0))
         return ILL_POSED;
 #endif
     for (int i = 0; i < N_FREE; i++)

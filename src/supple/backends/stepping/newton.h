@@ -157,10 +157,26 @@ static int limb_noise(Sim *z, const Drive *d)
     return outcome;
 }
 
+/* What a controller that acts at every moment makes of joints: springs and dampers, where its forces have no limit or are
+ * below it */
+static void take_gains(Sim *z, const Drive *d)
+{
+    memset(z->joint_gain, 0, sizeof z->joint_gain);
+    if (d->controller != PID || d->sample_time > 0.0)
+        return;
+    for (int i = 0; i < N_TAU; i++) {
+        const double *gain = d->gains + 4 * i;
+        if (!(gain[3] > 0.0) || fabs(z->now.effort[i]) < gain[3])
+            for (int k = 0; k < 2; k++)
+                z->joint_gain[k][TAU_V[i]] = gain[k];
+    }
+}
+
 /* The same as `differentiate`, body by body */
 static int limb_differentiate(Sim *z, const Drive *d)
 {
     const double kept = z->look;
+    take_gains(z, d);
     take_posture(z, z->limb_reach[0]);
     if (!take_mass(z))
         return ILL_POSED;

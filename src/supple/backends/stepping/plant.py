@@ -21,17 +21,6 @@ class Place:
     angle: bool
 
 
-class Block(NamedTuple):
-    """A place on the diagonal of the loops' square Jacobian, in an order that leaves most of the matrix empty: the dependent
-    coordinate and the equation (of those chosen) there, the column where its block starts, and the rows of its block."""
-
-    coordinate: int
-    equation: int
-    start: int
-    begin: int
-    end: int
-
-
 class Ball(NamedTuple):
     """A ball joint: its first place in q, and that among the free and among the dependent coordinates, -1 if not there."""
 
@@ -44,13 +33,15 @@ class Ball(NamedTuple):
 class Controlled:
     """The rigid robot that a computed-torque controller computes with."""
 
-    loops: Function | None  # q, p -> residual, gradient, alignment
-    rates: Function | None  # q, v, p -> velocity, jacobian
+    loops: Function | None  # q, p -> residual, factors, alignment
+    rates: Function | None  # q, v, p -> velocity, factors
+    square: Function | None  # q, p -> gradient, jacobian
+    resolved: Function | None  # factors, equations, p -> dependent
+    multipliers: int  # among the factors
     inverse: Function  # q, v, a, g, p -> tau
     dependent: tuple[Place, ...]
     rows: tuple[int, ...]
     balls: tuple[Ball, ...]
-    blocks: tuple[Block, ...]
     drives: tuple[Place, ...]  # its actuators
     measured: tuple[Place, ...]  # the same in the flexible robot
     torques: tuple[int, ...]  # their places among the torque-driven actuators, -1 for those it does not control
@@ -159,8 +150,9 @@ class Plant:
     """A robot whose coordinates are given by a motion, free, or dependent on both through its loops.
 
     Functions, inputs in this order, `p` (kept parameters) last:
-    loops: q -> residual, gradient, alignment; rates: q, v -> velocity, jacobian; drift: q, v, a -> acceleration (gradient
-    and jacobian columns first: those of `blocks` in their order, or all if there are none);
+    loops: q -> residual, gradient, alignment; rates: q, v -> velocity, jacobian; drift: q, v, a -> acceleration. Gradient
+    and jacobian are matrices, columns first, or where the order of elimination is fixed their factors: square: q -> the
+    matrices (of dependent coordinates, chosen equations); resolved: factors, equations -> dependent coordinates;
     accelerations: q, v, a of given ones, forces of the others, g, w -> a of free ones, forces of given ones; or
     tree: q, v, g, w -> M, c; power: q, v, forces, w -> power. `coupled` plants have no dependent coordinates.
     """
@@ -178,7 +170,10 @@ class Plant:
     loops: Function | None = None
     rates: Function | None = None
     drift: Function | None = None
-    blocks: tuple[Block, ...] = ()
+    square: Function | None = None
+    resolved: Function | None = None
+    multipliers: int = 0  # among the factors
+    odd: bool = False  # whether an odd number of swaps makes the order
     accelerations: Function | None = None
     program: Program | None = None  # the accelerations with one leg's code for all legs
     outputs: tuple[tuple[str, int], ...] = ()  # where the program has the accelerations of the free coordinates

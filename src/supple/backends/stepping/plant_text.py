@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 
 from supple.backends import c_source
+from supple.backends.assembly import PROLOGUE, assembled, for_lanes
 from supple.backends.program import body as program_body
 from supple.backends.stepping.collocation import STAGES, collocation_tables
 from supple.backends.stepping.layout import (
     BALL,
-    BLOCK,
     CHOSEN,
     LIMB_STRUCTS,
     initialiser,
@@ -19,7 +19,7 @@ from supple.backends.stepping.layout import (
     struct_text,
     table_text,
 )
-from supple.backends.stepping.plant import Ball, Block, Controlled, Coupled, Limbs, Place, Plant
+from supple.backends.stepping.plant import Ball, Controlled, Coupled, Limbs, Place, Plant
 from supple.expr.function import Function
 
 _COUPLED = ("coupled", "multipliers", "chains", "printed")
@@ -44,7 +44,7 @@ _PARTS = (*_COLUMNS, *_METHODS, "recording", "run", "entries")
 _GCC = "#if defined(__GNUC__) && !defined(__clang__)\n#pragma GCC {}\n#endif"
 # integrators run as fast without copies of functions for constant sizes and without vectors but where they are asked for,
 # equations with -O1 and no search for dead stores; all are compiled sooner
-_PLAINLY = _GCC.format('optimize ("no-ipa-cp", "no-tree-vectorize")')
+_PLAINLY = _GCC.format('optimize ("no-ipa-cp", "no-tree-vectorize")') + "\n#define SUPPLE_QUICKLY"
 _QUICKLY = "\n".join(_GCC.format(x) for x in ("push_options", 'optimize ("O1", "no-tree-dse", "no-dse")'))
 _THOROUGHLY = _GCC.format("pop_options")
 _WIDE = """/* loops over the rows of matrices go several rows at a time, which gcc's -O2 leaves undone */
@@ -63,18 +63,19 @@ def _file(name: str) -> str:
     return (Path(__file__).parent / f"{name}.h").read_text(encoding="ascii")
 
 
-def plant_source(plant: Plant) -> str:
-    """The C text of a plant with its integrators."""
-    return "\n".join([plant_equations(plant), stepping_source()])
+def plant_source(plant: Plant, lanes: int = 1, registers: int = 0) -> str:
+    """The C text of a plant with its integrators for some lanes; with `registers` its equations are assembly."""
+    printed = for_lanes("\n".join(_printed(plant, registers=registers)), lanes)
+    return "\n".join([printed, *_definitions(plant, STAGES), stepping_source()])
 
 
-def plant_sources(plant: Plant) -> tuple[str, str]:
+def plant_sources(plant: Plant, wide: int = 1, registers: int = 0) -> tuple[str, str]:
     """The C text of a plant with its integrators, and that which computes columns of their derivatives side by side."""
-    printed = _printed(plant)
+    printed = "\n".join(_printed(plant, registers=registers))
     columns = (_file(part) for part in _COLUMNS)
     return (
-        "\n".join([*printed, *_definitions(plant, STAGES), stepping_source()]),
-        "\n".join([*printed, *_definitions(plant, 0), *columns]),
+        "\n".join([for_lanes(printed, 1), *_definitions(plant, STAGES), stepping_source()]),
+        "\n".join([for_lanes(printed, wide), *_definitions(plant, 0), *columns]),
     )
 
 
@@ -88,16 +89,17 @@ def plant_equations(plant: Plant, also: Sequence[Function] = ()) -> str:
     return "\n".join([*_printed(plant, also), *_definitions(plant, STAGES)])
 
 
-def _printed(plant: Plant, also: Sequence[Function] = ()) -> list[str]:
-    """The C text of a plant's equations, and of others."""
-    own = [plant.loops, plant.rates, plant.drift, plant.accelerations, plant.tree, plant.power]
+def _printed(plant: Plant, also: Sequence[Function] = (), registers: int = 0) -> list[str]:
+    """The text of a plant's equations, and of others, in C; with `registers` as assembly."""
+    printed = partial(assembled, count=registers) if registers else c_source.body
+    own = [plant.loops, plant.rates, plant.square, plant.resolved, plant.drift, plant.accelerations, plant.tree, plant.power]
     own += [] if plant.limbs is None else [plant.limbs.posture, plant.limbs.balance]
-    rigid = [] if plant.rigid is None else [plant.rigid.loops, plant.rigid.rates, plant.rigid.inverse]
+    rigid = [] if plant.rigid is None else _rigid_functions(plant.rigid)
     coupled = [] if plant.coupled is None else [plant.coupled.gap, *(part.model for part in plant.coupled.parts)]
-    text = [_PLAINLY, c_source.header(), "#include <stdlib.h>", _WIDE, _QUICKLY]
-    text += [c_source.body(f) for f in (*own, *rigid, *coupled, *also) if f is not None]
+    text = [_PLAINLY, c_source.header(), PROLOGUE if registers else "", "#include <stdlib.h>", _WIDE, _QUICKLY]
+    text += [printed(f) for f in (*own, *rigid, *coupled, *also) if f is not None]
     if plant.program is not None:
-        text += [program_body(plant.program, "leg_by_leg"), _glue(plant)]
+        text += [program_body(plant.program, "leg_by_leg", printed), _glue(plant)]
     if plant.damping is not None:
         text.append(_further_damping(plant))
     return [*text, _THOROUGHLY]
@@ -119,14 +121,16 @@ def chosen_text(plant: Plant) -> str:
 
 
 def _definitions(plant: Plant, stages: int) -> list[str]:
-    lines = [*struct_text(BLOCK), *struct_text(BALL)]
+    lines = [*struct_text(BALL)]
     lines += [f"#define {key} {value}" for key, value in plant_sizes(plant, stages).items()]
     lines.append(f"#define REACH {c_source.literal(plant.reach)}")
     if plant.tree is not None:
         lines.append("#define DENSE")
+    lines += [f"#define {k.upper()} {'NULL' if plant.resolved is None else f'model_{k}'}" for k in ("square", "resolved")]
+    lines += [f"#define MULTIPLIED {plant.multipliers}", f"#define ODD {int(plant.odd)}"]
     lines += _places("GIVEN", plant.given)
     lines += [_table("GIVEN_UNIT", [int(p.angle) for p in plant.given])] if stages else []
-    lines += _places("TAU", plant.torque) + _blocks("BLOCKS", plant.blocks)
+    lines += _places("TAU", plant.torque)
     lines += [] if plant.coupled is None else _couplings(plant, plant.coupled)
     lines += [] if plant.rigid is None else _rigid_tables(plant, plant.rigid)
     lines += [] if plant.limbs is None else _limb_tables(plant, plant.limbs)
@@ -194,7 +198,7 @@ def plant_sizes(plant: Plant, stages: int) -> dict[str, int]:
     """Numbers of coordinates, rows and tables by the names of their macros."""
     n, loop = len(plant.dependent), 0 if plant.coupled is None else len(plant.coupled.rows)
     aligned, rows = _alignments(plant.loops), _rates(plant.rates)
-    wide = 0 if plant.rates is None or plant.blocks else plant.rates.outputs["jacobian"].size
+    wide = max(_wide(plant.rates), 0 if plant.rigid is None else _wide(plant.rigid.rates))
     rigid = _rigid_sizes(plant.rigid)
     return {
         "N_Q": plant.nq, "N_V": plant.nv, "N_FREE": len(plant.free), "N_GIVEN": len(plant.given), "N_DEP": n,
@@ -221,6 +225,15 @@ def _rigid_sizes(rigid: Controlled | None) -> dict[str, int]:
     }  # fmt: skip
 
 
+def _rigid_functions(rigid: Controlled) -> list[Function | None]:
+    return [rigid.loops, rigid.rates, rigid.square, rigid.resolved, rigid.inverse]
+
+
+def _wide(rates: Function | None) -> int:
+    """Numbers in a Jacobian, or in its factors."""
+    return 0 if rates is None else rates.outputs["jacobian"].size
+
+
 def _alignments(loops: Function | None) -> int:
     return 0 if loops is None else loops.outputs["alignment"].size
 
@@ -236,7 +249,7 @@ def _rigid_tables(plant: Plant, rigid: Controlled) -> list[str]:
         *_places("CDEP", rigid.dependent), *_places("DRIVE", rigid.drives), *_places("MEASURED", rigid.measured),
         _table("DRIVE_TAU", rigid.torques), _table("CROW", rigid.rows),
         _table("DRIVE_GIVEN", [given.index(p.v) if p.v in given else -1 for p in rigid.measured]),
-        *_blocks("CBLOCKS", rigid.blocks), _balls("CBALLS", rigid.balls),
+        f"#define CMULTIPLIED {rigid.multipliers}", _balls("CBALLS", rigid.balls),
     ]  # fmt: skip
 
 
@@ -277,12 +290,6 @@ def _chains(plant: Plant, by: Coupled, free: list[int]) -> list[str]:
 
 def _balls(name: str, balls: Sequence[Ball]) -> str:
     return f"static const Ball {name}[{max(1, len(balls))}] = {{{_rows(balls) or '{0}'}}};"
-
-
-def _blocks(name: str, blocks: Sequence[Block]) -> list[str]:
-    if not blocks:
-        return [f"#define {name} NULL"]
-    return [f"static const Block {name}[{len(blocks)}] = {{{_rows(blocks)}}};"]
 
 
 def _rows(records: Sequence[tuple[int, ...]]) -> str:

@@ -6,7 +6,7 @@
  * (35), (39) the virtual torques of the passive joints, and the forces that take their place next time, J_p^T lam = tau_p.
  */
 #ifdef PRINTED
-static const Tree TIED = {N_Q, N_V, N_LOOP, N_ROW, N_ALIGNED, N_TIED_BALLS, NULL, model_loops, model_rates};
+static const Tree TIED = {N_Q, N_V, N_LOOP, N_ROW, N_ALIGNED, N_TIED_BALLS, 0, 0, model_loops, model_rates, NULL, NULL};
 static const Choice TIED_CHOICE = {LOOP_ROW, TIED_V, TIED_Q, TIED_BALLS};
 
 /* lam of J_p^T lam = tau for the passive coordinates, by the factors of J_p */
@@ -22,7 +22,7 @@ static int carried(const Sim *z, const Posture *p, const Parts *parts, real *lam
     static SUPPLE_THREAD Loops loops;
     real velocity[N_ROW], tau[N_LOOP];
     model_rates(p->q, p->v, z->parameters, velocity, loops.wide);
-    if (!(factorise_loops(&TIED, &TIED_CHOICE, z->live, 0, &loops) > 0.0))
+    if (!(factorise_loops(&TIED, &TIED_CHOICE, z->parameters, z->live, p->q, JACOBIAN, &loops) > 0.0))
         return 0;
     for (int i = 0; i < N_LOOP; i++)
         tau[i] = -parts->load[V_CHAIN[TIED_V[i]]];
@@ -50,7 +50,7 @@ static int next_forces(Sim *z, const Posture *p, const real *found, const real *
     if (!(z->conditioning > 0.0))
         return ILL_POSED;
     model_drift(q, v, a, z->parameters, bias);
-    solve_loops(&TIED, &TIED_CHOICE, &loops, bias, pull);
+    solve_loops(&TIED, &TIED_CHOICE, z->parameters, &loops, bias, pull);
     for (int i = 0; i < N_LOOP; i++)
         a[TIED_V[i]] = -pull[i];
     for (int i = 0; i < N_V; i++)

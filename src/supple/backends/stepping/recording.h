@@ -156,27 +156,42 @@ static void free_rotation_between(const Sim *z, double h, double x, const Postur
     }
 }
 
+/* How a ball joint turns in a step: its rotation vector, and that vector's rate and the angular velocity at the end */
+typedef struct {
+    real s[3], rate[3], u[3];
+} Turn;
+
+SUPPLE_LOCAL const int *ball_rates(const Sim *z, const Ball *ball)
+{
+    return ball->free >= 0 ? z->chosen.free_v + ball->free : z->chosen.dependent_v + ball->dependent;
+}
+
+static void turns_of(const Sim *z, const Posture *end, Turn *turns)
+{
+    for (int k = 0; k < N_BALLS; k++) {
+        const Ball *ball = z->chosen.balls + k;
+        for (int i = 0; i < 3; i++)
+            turns[k].u[i] = end->v[ball_rates(z, ball)[i]];
+        rotation_between(z->now.q + ball->q, end->q + ball->q, turns[k].s);
+        rotation_rate(turns[k].s, turns[k].u, turns[k].rate);
+    }
+}
+
 /* The ball joint k at a share x of the step, by the rotation vector from its start: quintic if free, else cubic */
-static void rotation_at(const Sim *z, int k, double h, double x, const Posture *end, real *q, real *v)
+static void rotation_at(const Sim *z, int k, double h, double x, const Posture *end, const Turn *by, real *q, real *v)
 {
     const Cubic c = cubic_at(x);
-    const Ball ball = z->chosen.balls[k];
-    const int at = ball.q;
-    const int *index = ball.free >= 0 ? z->chosen.free_v + ball.free : z->chosen.dependent_v + ball.dependent;
-    const real *p = z->now.q + at;
-    real s[3], end_rate[3], u[3], moved[3], rate[3], w[3];
-    rotation_between(p, end->q + at, s);
-    for (int i = 0; i < 3; i++)
-        u[i] = end->v[index[i]];
-    rotation_rate(s, u, end_rate);
-    if (ball.free >= 0)
-        free_rotation_between(z, h, x, end, ball.free, s, u, end_rate, moved, rate);
+    const Ball *ball = z->chosen.balls + k;
+    const int *index = ball_rates(z, ball);
+    real moved[3], rate[3], w[3];
+    if (ball->free >= 0)
+        free_rotation_between(z, h, x, end, ball->free, by->s, by->u, by->rate, moved, rate);
     else
         for (int i = 0; i < 3; i++) {
-            moved[i] = c.place[0] * s[i] + h * (c.place[1] * z->now.v[index[i]] + c.place[2] * end_rate[i]);
-            rate[i] = c.rate[0] / h * s[i] + c.rate[1] * z->now.v[index[i]] + c.rate[2] * end_rate[i];
+            moved[i] = c.place[0] * by->s[i] + h * (c.place[1] * z->now.v[index[i]] + c.place[2] * by->rate[i]);
+            rate[i] = c.rate[0] / h * by->s[i] + c.rate[1] * z->now.v[index[i]] + c.rate[2] * by->rate[i];
         }
-    turn(q + at, p, moved);
+    turn(q + ball->q, z->now.q + ball->q, moved);
     angular_velocity(moved, rate, w);
     for (int i = 0; i < 3; i++)
         v[index[i]] = w[i];
@@ -185,7 +200,7 @@ static void rotation_at(const Sim *z, int k, double h, double x, const Posture *
 SUPPLE_ROOM(Posture, sample_room)
 
 /* A sample at a share x of the step */
-static void interpolate(Sim *z, const Drive *d, double h, double x, const Posture *end, double *to)
+static void interpolate(Sim *z, const Drive *d, double h, double x, const Posture *end, const Turn *turns, double *to)
 {
     Posture *here = sample_room();
     real *q = here->q, *v = here->v, effort[AT_LEAST_ONE(N_TAU)], f[AT_LEAST_ONE(N_FREE)];
@@ -205,7 +220,7 @@ static void interpolate(Sim *z, const Drive *d, double h, double x, const Postur
         accelerations_between(z, h, x, end, f);
     }
     for (int k = 0; k < N_BALLS; k++)
-        rotation_at(z, k, h, x, end, q, v);
+        rotation_at(z, k, h, x, end, turns + k, q, v);
     double g[AT_LEAST_ONE(N_GIVEN)], gd[AT_LEAST_ONE(N_GIVEN)];
     const double t = z->t + x * h;
     signals_at(&d->given, t, z->look, g, gd, NULL);

@@ -1,8 +1,17 @@
 /* Rotations: quaternions turned by rotation vectors, and their rates. */
 
+#define LITTLE 4e-3 /* rad^2: what these series leave out is below rounding */
+
 /* sin(x/2)/x and cos(x/2) of x^2, x small enough for one step */
 SUPPLE_LOCAL void half_angle(real square, real *sine, real *cosine)
 {
+#if SUPPLE_LANES == 1
+    if (square < LITTLE) {
+        *sine = 0.5 - square * (1.0 / 48.0 - square * (1.0 / 3840.0 - square / 645120.0));
+        *cosine = 1.0 - square * (1.0 / 8.0 - square * (1.0 / 384.0 - square / 46080.0));
+        return;
+    }
+#endif
     const real angle = supple_sqrt(square);
     real s, c;
     supple_sincos(num(0.5) * angle, &s, &c);

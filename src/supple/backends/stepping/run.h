@@ -2,6 +2,7 @@
 #define FORGOTTEN 0.1 /* of the worst error, after a vibration: collocation */
 #define MEMORY 0.9 /* of the worst error, from step to step: other methods */
 #define EVENED 20 /* steps to the next sample of a controller are made equally long if they are fewer */
+#define NEARLY_LOST 4.0 /* times the least conditioning of the loops: steps that end below it are not made from here */
 #define CALM 3 /* steps after a rejected one before steps may grow */
 
 #ifdef DENSE
@@ -50,6 +51,19 @@ static int placed_anew(Sim *z, const Drive *d, const Posture *from)
     return evaluate(z, d, fill(z->t), from->q, s, u, &z->now);
 }
 
+/* How well the free coordinates hold the others where a step starts */
+SUPPLE_LOCAL void note_hold(Sim *z)
+{
+    z->start_conditioning = z->conditioning;
+    z->start_side = z->side;
+}
+
+/* Whether they lose hold of them by the end of a step tried, or lost it on the way */
+SUPPLE_LOCAL int loses_hold(const Sim *z)
+{
+    return z->conditioning < z->least_conditioning || z->side != z->start_side;
+}
+
 /* Starts anew at z->t: accelerations as they are just after it; `forces`: nothing else has changed */
 static int restart(Sim *z, const Drive *d, int forces)
 {
@@ -66,6 +80,7 @@ static int restart(Sim *z, const Drive *d, int forces)
     if (outcome == FINE && by_limbs(z) && z->steps > 0)
         go_on(z, &from);
     note_scale(z, d, z->t, &z->now);
+    note_hold(z);
     z->starts_anew = 1;
     z->has_stages = 0;
     z->error_of_late = 0.0;
@@ -173,7 +188,12 @@ static int advance(Sim *z, const Drive *d, double until, Posture *end, double *t
             h = 0.5 * left;
         z->look = -1e-11 * (1.0 + fabs(z->t));
         z->jacobian_is_fresh = 0;
-        const int outcome = one_step(z, d, h, end, &error);
+        int outcome = one_step(z, d, h, end, &error);
+        if (outcome == FINE && loses_hold(z)) {
+            if (z->start_conditioning < NEARLY_LOST * z->least_conditioning)
+                return ILL_POSED; /* before the step: others are to take over where these still hold */
+            outcome = ILL_POSED;
+        }
         if (outcome == FINE && (error <= z->settings.tolerance || z->settings.fixed_step > 0.0)) {
             z->steps_since_rejection++;
             z->tried_new_jacobian = 0;
@@ -223,10 +243,26 @@ static real work_by_ends(Sim *z, double h, real power)
     return straight - h * h * h / 6.0 * bend - before * before * before / 6.0 * late;
 }
 
+/* Samples to integrate signals by: in the middles of fifths of equal stretches of a step, none longer than `longest` */
+static int record_within(Sim *z, const Drive *d, double h, double longest, const Posture *end, double *out, long long rows,
+                         long long *written)
+{
+    const int count = 5 * (int)ceil(h / longest);
+    Turn turns[AT_LEAST_ONE(N_BALLS)];
+    if (*written + count > rows)
+        return FULL;
+    turns_of(z, end, turns);
+    for (int k = 0; k < count; k++, ++*written, ++z->samples)
+        interpolate(z, d, h, (k + 0.5) / count, end, turns, out + *written * ROW * SUPPLE_LANES);
+    return FINE;
+}
+
 /* Samples of a step that ends at `after`; FULL before the step is taken, which is then repeated */
 static int record_step(Sim *z, const Drive *d, double h, double after, const Posture *end, double *out, long long rows,
                        long long *written)
 {
+    if (z->settings.sample_interval < 0.0)
+        return record_within(z, d, h, -z->settings.sample_interval, end, out, rows, written);
     if (z->settings.sample_interval == 0.0) {
         if (*written >= rows)
             return FULL;
@@ -235,13 +271,16 @@ static int record_step(Sim *z, const Drive *d, double h, double after, const Pos
         ++z->samples;
         return FINE;
     }
-    for (;;) {
+    Turn turns[AT_LEAST_ONE(N_BALLS)];
+    for (int known = 0;; known = 1) {
         const double t = z->begin + (double)z->samples * z->settings.sample_interval;
         if (t > after + 1e-9 * z->settings.sample_interval)
             return FINE;
+        if (!known)
+            turns_of(z, end, turns);
         if (*written >= rows)
             return FULL;
-        interpolate(z, d, h, smaller(1.0, (t - z->t) / h), end, out + *written * ROW * SUPPLE_LANES);
+        interpolate(z, d, h, smaller(1.0, (t - z->t) / h), end, turns, out + *written * ROW * SUPPLE_LANES);
         ++*written;
         ++z->samples;
     }
@@ -270,6 +309,7 @@ static void take_step(Sim *z, const Drive *d, double h, double after, const Post
     z->t = after;
     z->steps++;
     note_scale(z, d, z->t, &z->now);
+    note_hold(z);
 }
 
 SUPPLE_ROOM(Posture, end_room)
@@ -304,8 +344,6 @@ SUPPLE_EXPORT int supple_run(Sim *z, const Drive *d, double until, long long mos
         }
         if (z->worst_conditioning > z->conditioning)
             z->worst_conditioning = z->conditioning;
-        if (z->conditioning < z->least_conditioning)
-            return ILL_POSED;
     }
     return DONE;
 }

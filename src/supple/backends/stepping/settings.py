@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from math import pi
+from math import ceil, pi
 
 from supple.backends.stepping.layout import METHODS
 
@@ -29,7 +29,9 @@ class Settings:
     largest: float = 0.05
     smallest: float = 1e-10
     rho: float = 0.8
-    every: float = 1e-3  # s between samples; 0: every step
+    every: float = (
+        1e-3  # s between samples; 0: every step; -x: within steps, five in a stretch of x at most, to integrate by
+    )
     cutoff: float = 1000.0  # Hz; motions that are faster may die away instead of being followed; 0: none
     scale: float = 1e-3  # m/s^2 or rad/s^2: the least peak acceleration errors are relative to
     newton: float = 0.0  # relative tolerance of Newton's method on accelerations; 0: from `tolerance`
@@ -37,6 +39,13 @@ class Settings:
     @property
     def newton_tolerance(self) -> float:
         return self.newton or max(LEAST_NEWTON, newton_share(self.method) * self.tolerance)
+
+    @property
+    def most_samples(self) -> int:
+        """Of one step."""
+        if self.every == 0.0:
+            return 1
+        return ceil(self.largest / self.every) if self.every > 0.0 else 5 * ceil(-self.largest / self.every)
 
     def suited(self, joints: bool) -> Settings:
         """The settings with tolerances that suit their method; `joints`: joints move freely, not only bodies bend."""

@@ -39,6 +39,23 @@ class Layout:
         return cls(int(library.supple_size()), lanes, places)
 
 
+def choice(
+    free: Sequence[Place], dependent: Sequence[Place], rows: Sequence[int], balls: Sequence[Ball]
+) -> dict[str, Array]:  # fmt: skip
+    """Which coordinates are free, which follow, and by which closure equations, as `State.chosen` takes it."""
+    numbers = {
+        "free_v": [p.v for p in free],
+        "free_q": [p.q for p in free],
+        "free_unit": [int(p.angle) for p in free],
+        "dependent_unit": [int(p.angle) for p in dependent],
+        "dependent_v": [p.v for p in dependent],
+        "dependent_q": [p.q for p in dependent],
+        "closure_row": list(rows),
+        "balls": [x for ball in balls for x in ball],
+    }
+    return {f"chosen.{name}": np.array(x, dtype=np.int32) for name, x in numbers.items()}
+
+
 class State:
     """The state of a simulation: fields as in `layout.SIM`, those of structs in it as in "now.q"."""
 
@@ -82,24 +99,9 @@ class State:
         return {x.name: self[x.name].tolist() for x in leaves() if x.name.startswith("chosen.")}
 
     @chosen.setter
-    def chosen(self, values: Mapping[str, Sequence[int]]) -> None:
+    def chosen(self, values: Mapping[str, Sequence[int] | Array]) -> None:
         for name, numbers in values.items():
             self[name] = numbers
-
-    def choose(
-        self, free: Sequence[Place], dependent: Sequence[Place], rows: Sequence[int], balls: Sequence[Ball]
-    ) -> None:  # fmt: skip
-        """Choose which coordinates are free, which follow, and by which closure equations."""
-        self.chosen = {
-            "chosen.free_v": [p.v for p in free],
-            "chosen.free_q": [p.q for p in free],
-            "chosen.free_unit": [int(p.angle) for p in free],
-            "chosen.dependent_unit": [int(p.angle) for p in dependent],
-            "chosen.dependent_v": [p.v for p in dependent],
-            "chosen.dependent_q": [p.q for p in dependent],
-            "chosen.closure_row": list(rows),
-            "chosen.balls": [x for ball in balls for x in ball],
-        }
 
     def take_over(self, other: State) -> None:
         """Time, account and controller of another state of the same robot, whose plant may be another."""

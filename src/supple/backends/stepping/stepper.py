@@ -9,13 +9,15 @@ from pathlib import Path
 
 import numpy as np
 
-from supple.backends.compiler import shared_libraries, shared_library
+from supple.backends import shelf
+from supple.backends.assembly import registers
+from supple.backends.compiler import macros, shared_libraries, shared_library
 from supple.backends.stepping.drive import Drive
 from supple.backends.stepping.layout import CONSTANTS, OUTCOMES, SAMPLE
 from supple.backends.stepping.plant import Plant
 from supple.backends.stepping.plant_text import plant_source, plant_sources
 from supple.backends.stepping.settings import Settings
-from supple.backends.stepping.state import Layout, State
+from supple.backends.stepping.state import Layout, State, choice
 from supple.errors import BackendError
 from supple.expr.function import Array
 
@@ -25,10 +27,9 @@ _WIDE = CONSTANTS["SIDE_BY_SIDE"][0]
 def compiled(plant: Plant, lanes: int) -> list[Path]:
     """The libraries of a plant."""
     if lanes > 1 or not plant.free:
-        return [shared_library(plant_source(plant), (f"-DSUPPLE_LANES={lanes}",))]
-    return shared_libraries(
-        [(text, (f"-DSUPPLE_LANES={n}",)) for text, n in zip(plant_sources(plant), (1, _WIDE), strict=True)]
-    )
+        return [shared_library(plant_source(plant, lanes, registers(macros(), lanes)), (f"-DSUPPLE_LANES={lanes}",))]
+    texts = plant_sources(plant, _WIDE, registers(macros(), _WIDE))
+    return shared_libraries([(text, (f"-DSUPPLE_LANES={n}",)) for text, n in zip(texts, (1, _WIDE), strict=True)])
 
 
 class Stepper:
@@ -53,7 +54,11 @@ class Stepper:
         ends = np.cumsum([1, *(sizes[size] for _, size in SAMPLE)])
         return {name: slice(int(a), int(b)) for (name, _), a, b in zip(SAMPLE, ends, ends[1:], strict=False)}
 
-    @property
+    @cached_property
+    def _choice(self) -> dict[str, Array]:
+        return choice(self.plant.free, self.plant.dependent, self.plant.rows, self.plant.balls)
+
+    @cached_property
     def row(self) -> int:
         """Numbers in one sample."""
         return max(int(part.stop) for part in self.sample.values())
@@ -65,13 +70,12 @@ class Stepper:
         state["live"][:lanes] = 1
         for name, value in settings.numbers().items():
             state[f"settings.{name}"] = value
-        state.choose(plant.free, plant.dependent, plant.rows, plant.balls)
+        state.chosen = self._choice
         state["t"] = state["begin"] = t
         state["step"] = settings.step or min(1e-4, settings.largest)
-        if not plant.free and settings.every:  # nothing but the account of energy asks for steps
+        if not plant.free and settings.every > 0:  # nothing but the account of energy asks for steps
             state["settings.largest_step"] = min(settings.largest, settings.every)
-        rows = settings.largest / settings.every if settings.every else 1
-        state["rows_ahead"] = int(np.ceil(rows)) + 2
+        state["rows_ahead"] = settings.most_samples + 2
         state["now.q"] = np.broadcast_to(q, (lanes, plant.nq)).T.ravel()
         state["now.v"] = np.broadcast_to(v, (lanes, plant.nv)).T.ravel()
         state["samples"] = 1 if settings.every else 0
@@ -92,7 +96,7 @@ class Stepper:
 
     def run(self, state: State, drive: Drive, until: float, steps: int, rows: int) -> tuple[str, Array]:
         """How it ended, and the samples (count, lanes, row)."""
-        out = np.empty((rows, self.lanes, self.row))
+        out = shelf.array(rows, self.lanes, self.row)
         written = ctypes.c_longlong(0)
         outcome = self.library.supple_run(
             state.pointer, ctypes.byref(drive.structure), ctypes.c_double(until), ctypes.c_longlong(steps),
@@ -105,7 +109,7 @@ class Stepper:
         plant, count = self.plant, len(samples)
         samples = np.ascontiguousarray(samples)
         sides = np.ascontiguousarray(sides, dtype=float)
-        out = np.empty((count, self.lanes, plant.nq + 2 * plant.nv))
+        out = shelf.array(count, self.lanes, plant.nq + 2 * plant.nv)
         scratch = State(self.layout, state.data)
         self.library.supple_observe(
             scratch.pointer, ctypes.byref(drive.structure), ctypes.c_longlong(count),

@@ -17,7 +17,9 @@ from supple.cli.options import json_option, named_values, set_option
               help="Most speed, acceleration or force of any actuator, as in 'speed=0.3 m/s'.")  # fmt: skip
 @click.option("--residual", metavar="LENGTH", help="Most vibration of a point that each way may leave, as in '1 um'.")
 @click.option("--of", metavar="POINT", help="That point (default: the motion's own, or the robot's first).")
-@click.option("--modes", type=click.IntRange(1, 40), default=4, show_default=True, help="Vibrations that count.")
+@click.option(
+    "--modes", type=click.IntRange(1, 40), default=8, show_default=True, help="Vibrations that count: the strongest."
+)
 @every_option
 @set_option
 @output_option

@@ -25,20 +25,26 @@ def local_argyris() -> Any:
 
     class LocalArgyris(given):  # type: ignore[misc]
         coefficients: Array | None = None
+        asked: tuple[Any, ...] = ()  # points and cells of the last call, which one function after the other is asked at
+        found: tuple[Array, ...] = ()
 
         def gbasis(self, mapping: Any, X: Array, i: int, tind: Array | None = None) -> Any:
+            if not self.asked or self.asked[0] is not X or self.asked[1] is not tind:
+                self.asked, self.found = (X, tind), self._everything(mapping, X, tind)
+            v, fx, fy, xx, xy, yy = (table[:, i] for table in self.found)
+            field = fem.element.DiscreteField
+            return (field(value=v, grad=np.array([fx, fy]), hess=np.array([[xx, xy], [xy, yy]])),)
+
+        def _everything(self, mapping: Any, X: Array, tind: Array | None) -> tuple[Array, ...]:
+            """Values and derivatives of all shape functions (cells x functions x points)."""
             mesh = mapping.mesh
             cells = np.arange(mesh.t.shape[1]) if tind is None else np.asarray(tind)
             if self.coefficients is None:
                 self.coefficients = _coefficients(mesh)
-            c = self.coefficients[cells, :, i]
+            c = self.coefficients[cells].transpose(0, 2, 1)
             centre, size = _frames(mesh, cells)
             x, y = (mapping.F(X, tind=cells) - centre[:, :, None]) / size[:, None]
-            v, fx, fy, xx, xy, yy = (
-                np.einsum("cm,mcq->cq", c, _monomials(x, y, d)) / size[:, None] ** sum(d) for d in _DERIVATIVES
-            )
-            field = fem.element.DiscreteField
-            return (field(value=v, grad=np.array([fx, fy]), hess=np.array([[xx, xy], [xy, yy]])),)
+            return tuple(c @ _monomials(x, y, d).transpose(1, 0, 2) / size[:, None, None] ** sum(d) for d in _DERIVATIVES)
 
     return LocalArgyris()
 

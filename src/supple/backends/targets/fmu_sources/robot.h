@@ -121,7 +121,7 @@ static int observe(Robot *r)
 #if N_DEP > 0
     static SUPPLE_THREAD Loops loops;
     double residual[N_ROW], alignment[AT_LEAST_ONE(N_ALIGNED)];
-    model_loops(r->at.q, p, residual, jacobian_of(&ROBOT, &loops), alignment);
+    model_loops(r->at.q, p, residual, loops.wide, alignment);
     last[2] = size_of_all(residual, N_ROW, r->sim.live);
 #endif
     for (out = r->value + AT_OUTPUTS; out < r->value + VALUES; out++)
