@@ -27,12 +27,30 @@ SUPPLE_INLINE double size_of(real x, const int *live)
     return largest;
 }
 
+/* |x|, lane by lane, and the larger and the smaller of two numbers; y where x is not a number */
+#if SUPPLE_LANES == 1
+SUPPLE_INLINE real magnitude(real x) { return fabs(x); }
+SUPPLE_INLINE real upper(real x, real y) { return x > y ? x : y; }
+SUPPLE_INLINE real lower(real x, real y) { return x < y ? x : y; }
+#else
+SUPPLE_INLINE real magnitude(real x) { return supple_from_bits(supple_to_bits(x) & ~SUPPLE_SIGN_BIT); }
+SUPPLE_INLINE real chosen(supple_bits mask, real x, real y)
+{
+    return supple_from_bits((supple_to_bits(x) & mask) | (supple_to_bits(y) & ~mask));
+}
+SUPPLE_INLINE real upper(real x, real y) { return chosen(SUPPLE_MASK(x > y), x, y); }
+SUPPLE_INLINE real lower(real x, real y) { return chosen(SUPPLE_MASK(x < y), x, y); }
+#endif
+
+/* the same of n numbers, without branches: x - x is zero but where x is no finite number */
 SUPPLE_LOCAL double size_of_all(const real *x, int n, const int *live)
 {
-    double largest = 0.0;
-    for (int i = 0; i < n; i++)
-        largest = larger(largest, size_of(x[i], live));
-    return largest;
+    real largest = fill(0), lost = fill(0);
+    for (int i = 0; i < n; i++) {
+        largest = upper(magnitude(x[i]), largest);
+        lost += x[i] - x[i];
+    }
+    return size_of(lost + largest, live);
 }
 
 /* a weight for choosing pivots: the smallest |x| of the live lanes, so that no lane divides by little */

@@ -104,6 +104,15 @@ SUPPLE_LOCAL void stage_at(const Sim *z, double h, double c, const double *by_v,
             s[j] += h * (by_v[0] * extra[0][j] + by_v[1] * extra[1][j] + by_v[2] * extra[2][j]);
 }
 
+/* displacement and rates of the start */
+SUPPLE_LOCAL void stay(const Sim *z, real *s, real *u)
+{
+    for (int i = 0; i < N_FREE; i++) {
+        s[i] = fill(0);
+        u[i] = z->now.v[z->chosen.free_v[i]];
+    }
+}
+
 /* how far a rotation's rate changed since the last iteration, as accelerations relative to their scale */
 SUPPLE_LOCAL double turned_since(const Sim *z, double h, const Posture *at, real (*extra)[AT_LEAST_ONE(N_FREE)])
 {
@@ -118,13 +127,26 @@ SUPPLE_LOCAL double turned_since(const Sim *z, double h, const Posture *at, real
     return largest;
 }
 
-/* A misfit of one acceleration by what it makes of rates and positions, and by the acceleration it is `felt` as, relative
- * to their scales */
-SUPPLE_LOCAL double weighed(const Sim *z, double h, int unit, real misfit, real felt)
+/* What misfits of accelerations are multiplied with, of lengths and of angles: by what they make of rates and positions, and
+ * by the accelerations they are `felt` as, relative to their scales */
+typedef struct {
+    double slow[2], felt[2];
+} Weights;
+
+SUPPLE_LOCAL Weights weights_of(const Sim *z, double h)
 {
-    const double rate = larger(z->rate_scale[unit], AT_REST * z->scale[unit]), size = size_of(misfit, z->live);
-    const double slow = larger(h * size / rate, h * h * size / larger(z->travel[unit], AT_REST * rate));
-    return larger(size_of(felt, z->live) / z->scale[unit], slow);
+    Weights w;
+    for (int unit = 0; unit < 2; unit++) {
+        const double rate = larger(z->rate_scale[unit], AT_REST * z->scale[unit]);
+        w.slow[unit] = larger(h / rate, h * h / larger(z->travel[unit], AT_REST * rate));
+        w.felt[unit] = 1.0 / z->scale[unit];
+    }
+    return w;
+}
+
+SUPPLE_LOCAL double weighed(const Sim *z, const Weights *w, int unit, real misfit, real felt)
+{
+    return larger(size_of(felt, z->live) * w->felt[unit], size_of(misfit, z->live) * w->slow[unit]);
 }
 
 /* to = v Fv x + p Fx x */
@@ -145,10 +167,11 @@ static SUPPLE_WIDE void felt(const Sim *z, double v, double p, const real *x, re
  * method has less two; what it does to positions changes accelerations by Fx and Fv, which goes to x[1] */
 static double effect_of(const Sim *z, double h, real (*x)[AT_LEAST_ONE(N_FREE)])
 {
+    const Weights w = weights_of(z, h);
     double largest = 0.0;
     felt(z, h, h * h, x[0], x[1]);
     for (int i = 0; i < N_FREE; i++)
-        largest = larger(largest, weighed(z, h, z->chosen.free_unit[i], x[0][i], x[1][i]));
+        largest = larger(largest, weighed(z, &w, z->chosen.free_unit[i], x[0][i], x[1][i]));
     return largest;
 }
 
@@ -156,15 +179,16 @@ static double effect_of(const Sim *z, double h, real (*x)[AT_LEAST_ONE(N_FREE)])
 /* The same for a misfit of all coordinates, those that depend on the free ones included */
 static double limb_effect(Sim *z, double h, const double *x)
 {
+    const Weights w = weights_of(z, h);
     double felt[N_V], largest = 0.0;
     feel(z, h * h, x, felt);
     for (int i = 0; i < N_FREE; i++) {
         const int k = z->chosen.free_v[i];
-        largest = larger(largest, weighed(z, h, z->chosen.free_unit[i], x[k], felt[k]));
+        largest = larger(largest, weighed(z, &w, z->chosen.free_unit[i], x[k], felt[k]));
     }
     for (int i = 0; i < N_DEP; i++) {
         const int k = z->chosen.dependent_v[i];
-        largest = larger(largest, weighed(z, h, z->chosen.dependent_unit[i], x[k], felt[k]));
+        largest = larger(largest, weighed(z, &w, z->chosen.dependent_unit[i], x[k], felt[k]));
     }
     return largest;
 }
@@ -191,28 +215,40 @@ static double limb_error(Sim *z, const Collocation *c, double h, const double *m
 }
 #endif
 
-/* The error of a step that ends at q. What is above the cutoff is sieved out, by its frequency and not by the step; noted if
- * it counts. Coordinates that depend on the free ones count as these do: near a singular pose they move much farther */
-static double collocation_error(Sim *z, const Collocation *c, double h, const real *q, const Loops *loops, const real *misfit)
+/* The error of the free coordinates in a step. What is above the cutoff is sieved out, by its frequency and not by the step;
+ * noted if it counts. slow: what is left of the misfit, and as `effect_of` leaves it */
+static double free_error(Sim *z, const Collocation *c, double h, const real *misfit, real (*slow)[AT_LEAST_ONE(N_FREE)])
 {
-    real slow[2][AT_LEAST_ONE(N_FREE)], fast[2][AT_LEAST_ONE(N_FREE)], dependent[2][AT_LEAST_ONE(N_DEP)];
-    (void)q, (void)loops;
-#if LIMBS > 0 && SUPPLE_LANES == 1
-    if (by_limbs(z))
-        return limb_error(z, c, h, misfit);
-#endif
+    real fast[2][AT_LEAST_ONE(N_FREE)];
     memcpy(slow[0], misfit, sizeof slow[0]);
     sift(z, slow[0]);
     for (int i = 0; i < N_FREE; i++)
         fast[0][i] = misfit[i] - slow[0][i];
     const double cut = z->settings.cutoff > 0.0 ? measure(z, fast[0]) / c->misfit : 0.0;
     z->step_cut_off = cut > z->most_cut_off && effect_of(z, h, fast) > z->settings.tolerance ? cut : 0.0;
-    double largest = effect_of(z, h, slow);
-    if (largest < SURE * z->conditioning * z->settings.tolerance)
+    return effect_of(z, h, slow);
+}
+
+/* Whether that says enough */
+SUPPLE_LOCAL int is_sure(const Sim *z, double error) { return error < SURE * z->conditioning * z->settings.tolerance; }
+
+/* The error of a step that ends at q. Coordinates that depend on the free ones count as these do: near a singular pose they
+ * move much farther */
+static double collocation_error(Sim *z, const Collocation *c, double h, const real *q, const Loops *loops, const real *misfit)
+{
+    real slow[2][AT_LEAST_ONE(N_FREE)], dependent[2][AT_LEAST_ONE(N_DEP)];
+    (void)q, (void)loops;
+#if LIMBS > 0 && SUPPLE_LANES == 1
+    if (by_limbs(z))
+        return limb_error(z, c, h, misfit);
+#endif
+    double largest = free_error(z, c, h, misfit, slow);
+    if (is_sure(z, largest))
         return largest;
     carry(z, q, loops, slow, dependent);
+    const Weights w = weights_of(z, h);
     for (int i = 0; i < N_DEP; i++)
-        largest = larger(largest, weighed(z, h, z->chosen.dependent_unit[i], dependent[0][i], dependent[1][i]));
+        largest = larger(largest, weighed(z, &w, z->chosen.dependent_unit[i], dependent[0][i], dependent[1][i]));
     return largest;
 }
 
@@ -271,7 +307,8 @@ static int limb_corrections(Sim *z, const Drive *d, const Collocation *c, const 
 }
 #endif
 
-/* What the accelerations F of the stages are to be changed by, r, and their postures; again: as `damp` takes it */
+/* What the accelerations F of the stages are to be changed by, r, and their postures; again: as `damp` takes it. A rough start
+ * is one state more, and exact afterwards */
 static int corrections(Sim *z, const Drive *d, const Collocation *c, const double *time, real (*s)[AT_LEAST_ONE(N_FREE)],
                        real (*u)[AT_LEAST_ONE(N_FREE)], int again, Posture *at, real (*F)[AT_LEAST_ONE(N_FREE)],
                        real (*r)[AT_LEAST_ONE(N_FREE)])
@@ -281,7 +318,11 @@ static int corrections(Sim *z, const Drive *d, const Collocation *c, const doubl
         return limb_corrections(z, d, c, time, s, u, again, at, F, r);
 #endif
     (void)again;
-    const int outcome = several(z, d, STAGES, time, s, u, at);
+    const int outcome = several(z, d, STAGES + z->is_rough, time, s, u, at);
+    if (outcome == FINE && z->is_rough) {
+        z->now = at[STAGES];
+        z->is_rough = 0;
+    }
     for (int p = 0; p < STAGES && outcome == FINE; p++)
         for (int i = 0; i < N_FREE; i++)
             r[p][i] = at[p].free_a[i] - F[p][i];
@@ -295,13 +336,14 @@ static int solve_stages(Sim *z, const Drive *d, const Collocation *c, double h, 
                         real (*F)[AT_LEAST_ONE(N_FREE)], real (*extra)[AT_LEAST_ONE(N_FREE)])
 {
     real r[STAGES][AT_LEAST_ONE(N_FREE)], last[STAGES][AT_LEAST_ONE(N_FREE)];
-    real s[STAGES][AT_LEAST_ONE(N_FREE)], u[STAGES][AT_LEAST_ONE(N_FREE)];
-    const double time[STAGES] = {z->t + c->c[0] * h, z->t + c->c[1] * h, z->t + c->c[2] * h};
+    real s[STAGES + 1][AT_LEAST_ONE(N_FREE)], u[STAGES + 1][AT_LEAST_ONE(N_FREE)];
+    const double time[STAGES + 1] = {z->t + c->c[0] * h, z->t + c->c[1] * h, z->t + c->c[2] * h, z->t};
     const double noise = NOISY * larger(z->noise[0] / z->scale[0], z->noise[1] / z->scale[1]);
     const double enough = by_limbs(z) ? smaller(z->settings.newton_tolerance, LIMB_ENOUGH) : z->settings.newton_tolerance;
     double size = HUGE_VAL, first = HUGE_VAL;
     int renewed = 0;
-    z->contraction = pow(z->contraction, z->starts_anew ? 0.95 : 0.8); /* measured again before long */
+    z->contraction = pow(z->contraction, z->starts_anew ? 0.98 : 0.8); /* measured again before long */
+    stay(z, s[STAGES], u[STAGES]);
     for (int iteration = 0; iteration < MOST_ITERATIONS; iteration++) {
         for (int p = 0; p < STAGES; p++)
             stage_at(z, h, c->c[p], c->A[p], c->AA[p], F, extra, s[p], u[p]);
@@ -355,19 +397,58 @@ SUPPLE_LOCAL real stage_power(Sim *z, const Drive *d, double t, const Posture *p
 }
 
 typedef struct {
-    Posture at[STAGES];
+    Posture at[STAGES + 1]; /* and the start */
     Loops end;
 } Stages;
 
 SUPPLE_ROOM(Stages, stages_room)
+
+/* The stages solved for, from what the linear equations make of them and what these left out a step before, if that was a new
+ * start of the same kind: samples of a controller are alike */
+static int find_stages(Sim *z, const Drive *d, const Collocation *c, double h, Posture *at,
+                       real (*F)[AT_LEAST_ONE(N_FREE)], real (*extra)[AT_LEAST_ONE(N_FREE)])
+{
+    real linear[STAGES][AT_LEAST_ONE(N_FREE)];
+    const int rough = z->is_rough, same = z->missed_step == z->steps && fabs(z->last_step - h) <= SAME * h;
+    const int alike = z->starts_anew && same && z->missed_rough == rough;
+    extrapolate(z, c, h, F);
+    memcpy(linear, F, sizeof linear);
+    for (int p = 0; p < STAGES && alike; p++)
+        for (int i = 0; i < N_FREE; i++)
+            F[p][i] += z->missed[p * N_FREE + i];
+    const int outcome = solve_stages(z, d, c, h, at, F, extra);
+    for (int p = 0; p < STAGES && z->starts_anew; p++)
+        for (int i = 0; i < N_FREE; i++)
+            z->missed[p * N_FREE + i] = F[p][i] - linear[p][i];
+    z->missed_step = z->starts_anew && outcome == FINE ? z->steps + 1 : -1;
+    z->missed_rough = rough;
+    return outcome;
+}
+
+/* The end of a step that is its last stage, with free coordinates displaced by s and rates u */
+static int last_stage(Sim *z, const Drive *d, double h, const Posture *stage, const real *s, const real *u, const real *f,
+                      Posture *end, Loops *loops)
+{
+    real a[AT_LEAST_ONE(N_V)];
+    int outcome = FINE;
+    *end = *stage;
+    if (z->ends_roughly) {
+        displace(z, z->now.q, s, end);
+        for (int i = 0; i < N_FREE; i++)
+            end->v[z->chosen.free_v[i]] = u[i];
+    } else
+        outcome = place(z, d, fill(z->t + h), z->now.q, s, u, end, a, loops);
+    memcpy(end->free_a, f, sizeof end->free_a);
+    return outcome;
+}
 
 static int collocation_step(Sim *z, const Drive *d, double h, Posture *end, double *error)
 {
     Posture *at = stages_room()->at;
     Loops *loops = &stages_room()->end;
     const Collocation *c = table_of(z);
-    real F[STAGES][AT_LEAST_ONE(N_FREE)], extra[STAGES][AT_LEAST_ONE(N_FREE)];
-    real s[AT_LEAST_ONE(N_FREE)], u[AT_LEAST_ONE(N_FREE)], misfit[AT_LEAST_ONE(N_FREE)], a[AT_LEAST_ONE(N_V)];
+    real F[STAGES][AT_LEAST_ONE(N_FREE)], extra[STAGES][AT_LEAST_ONE(N_FREE)], slow[2][AT_LEAST_ONE(N_FREE)];
+    real s[AT_LEAST_ONE(N_FREE)], u[AT_LEAST_ONE(N_FREE)], misfit[AT_LEAST_ONE(N_FREE)];
     double by_x[STAGES];
     int outcome = FINE;
     refresh(z);
@@ -376,30 +457,30 @@ static int collocation_step(Sim *z, const Drive *d, double h, Posture *end, doub
     const int other = fabs(z->factorised_step - h) > SAME * h || z->factorised_method != z->settings.method;
     if (other && !collocation_matrix(z, c, h))
         return DIVERGED;
-    extrapolate(z, c, h, F);
     memset(extra, 0, sizeof extra);
+    memcpy(at[STAGES].q, z->now.q, sizeof z->now.q);
     for (int p = 0; p < STAGES; p++) {
         foresee(z, c->c[p] * h, &at[p]);
         by_x[p] = c->b[p] * (1.0 - c->c[p]);
     }
-    if ((outcome = solve_stages(z, d, c, h, at, F, extra)) != FINE)
+    if ((outcome = find_stages(z, d, c, h, at, F, extra)) != FINE)
         return outcome;
     stage_at(z, h, 1.0, c->b, by_x, F, extra, s, u);
-    if (c->c[STAGES - 1] == 1.0) { /* the last stage */
-        *end = at[STAGES - 1];
-        outcome = place(z, d, fill(z->t + h), z->now.q, s, u, end, a, loops);
-        memcpy(end->free_a, F[STAGES - 1], sizeof end->free_a);
-    } else {
-        foresee(z, h, end);
-        outcome = evaluate_by(z, d, fill(z->t + h), z->now.q, s, u, end, loops);
-    }
     for (int i = 0; i < N_FREE; i++) {
         misfit[i] = c->misfit * (z->now.free_a[i] - c->start[0] * F[0][i] - c->start[1] * F[1][i] - c->start[2] * F[2][i]);
         for (int q = 0; q < STAGES; q++)
             z->stages[q * N_FREE + i] = F[q][i];
     }
     z->start_is_passed = measure(z, misfit) > PASSED * c->misfit;
-    if (outcome == FINE)
+    if (z->ends_roughly)
+        z->ends_roughly = is_sure(z, *error = free_error(z, c, h, misfit, slow));
+    if (c->c[STAGES - 1] == 1.0)
+        outcome = last_stage(z, d, h, &at[STAGES - 1], s, u, F[STAGES - 1], end, loops);
+    else {
+        foresee(z, h, end);
+        outcome = evaluate_by(z, d, fill(z->t + h), z->now.q, s, u, end, loops);
+    }
+    if (outcome == FINE && !z->ends_roughly)
         *error = collocation_error(z, c, h, end->q, loops, misfit);
     z->step_work = fill(0);
     for (int q = 0; q < STAGES; q++)

@@ -27,7 +27,9 @@ typedef struct {
     double *balance;
 } Beside;
 
-typedef int States(const Moment *at, const Drive *d, long long count, const Beside *state, double *conditioning);
+/* side: as `side_of` says, of the state `ended`; NULL: not asked for */
+typedef int States(const Moment *at, const Drive *d, long long count, const Beside *state, double *conditioning, int ended,
+                   int *side);
 
 /* Closed postures of samples, as `supple_observe` says: of as many as there are lanes */
 typedef int Samples(const Moment *at, const Drive *d, const double *in, double *out);
@@ -121,24 +123,38 @@ SUPPLE_LOCAL void into_lane(real *to, const double *from, int n, int l)
         SUPPLE_LANE(to[i], l) = from[i];
 }
 
+/* all lanes of n numbers, number by number */
+SUPPLE_LOCAL void into_lanes(real *to, const double *const *from, int n)
+{
+#if SUPPLE_LANES == 4 && defined(__GNUC__)
+    const double *a = from[0], *b = from[1], *c = from[2], *d = from[3];
+    for (int i = 0; i < n; i++)
+        to[i] = (real){a[i], b[i], c[i], d[i]};
+#else
+    for (int l = 0; l < SUPPLE_LANES; l++)
+        into_lane(to, from[l], n, l);
+#endif
+}
+
 SUPPLE_LOCAL void out_of_lane(double *to, const real *from, int n, int l)
 {
     for (int i = 0; i < n; i++)
         to[i] = SUPPLE_LANE(from[i], l);
 }
 
-SUPPLE_LOCAL void settle(Sim *z, const Moment *at)
+SUPPLE_LOCAL void settle(Sim *z, const Moment *at, const Drive *d)
 {
     z->chosen = *at->chosen;
     z->t = at->t;
     z->look = at->look;
     spread_out(z->now.q, at->q, N_Q);
-    spread_out(z->now.v, at->v, N_V);
     spread_out(z->parameters, at->parameters, N_P);
     spread_out(z->held_effort, at->effort, N_TAU);
-    spread_out(z->held_push, at->push, MOST_PUSHES);
-    spread_out(z->error_integral, at->integral, N_TAU);
-    spread_out(z->rigid_q, at->control_q, N_CQ);
+    spread_out(z->held_push, at->push, (int)d->law.pushes);
+    if (d->sample_time == 0.0) { /* of a controller that acts at every moment */
+        spread_out(z->error_integral, at->integral, N_TAU);
+        spread_out(z->rigid_q, at->control_q, N_CQ);
+    }
     for (int l = 0; l < SUPPLE_LANES; l++)
         z->live[l] = 1;
 }
@@ -155,7 +171,8 @@ int supple_columns(const Moment *at, const Drive *d, long long first, double *fo
 {
     Lane *lane = lane_room();
     int column[SUPPLE_LANES];
-    settle(&lane->z, at);
+    settle(&lane->z, at, d);
+    spread_out(lane->z.now.v, at->v, N_V);
     for (int l = 0; l < SUPPLE_LANES; l++)
         column[l] = first + l < 2 * N_FREE + NUDGES ? (int)first + l : -1;
     const int outcome = beside(&lane->z, d, column, &lane->p);
@@ -165,7 +182,8 @@ int supple_columns(const Moment *at, const Drive *d, long long first, double *fo
 }
 
 /* Postures and accelerations of up to SUPPLE_LANES states */
-int supple_states(const Moment *at, const Drive *d, long long count, const Beside *state, double *conditioning)
+int supple_states(const Moment *at, const Drive *d, long long count, const Beside *state, double *conditioning, int ended,
+                  int *side)
 {
     Sim *z = &lane_room()->z;
     Posture *p = &lane_room()->p;
@@ -173,13 +191,14 @@ int supple_states(const Moment *at, const Drive *d, long long count, const Besid
 #if LIMBS > 0
     static SUPPLE_THREAD real a[N_FREE], forces[AT_LEAST_ONE(N_LOOPED)], balance[N_V];
 #endif
-    settle(z, at);
+    const double *off[SUPPLE_LANES], *rate[SUPPLE_LANES], *guess[SUPPLE_LANES];
+    settle(z, at, d);
     for (int l = 0; l < SUPPLE_LANES; l++) {
         const Beside *x = state + (l < count ? l : count - 1);
         SUPPLE_LANE(t, l) = x->t;
-        into_lane(s, x->s, N_FREE, l);
-        into_lane(u, x->u, N_FREE, l);
-        into_lane(p->q, x->q, N_Q, l);
+        off[l] = x->s;
+        rate[l] = x->u;
+        guess[l] = x->q;
 #if LIMBS > 0
         if (x->balance) {
             into_lane(a, x->free_a, N_FREE, l);
@@ -187,6 +206,9 @@ int supple_states(const Moment *at, const Drive *d, long long count, const Besid
         }
 #endif
     }
+    into_lanes(s, off, N_FREE);
+    into_lanes(u, rate, N_FREE);
+    into_lanes(p->q, guess, N_Q);
 #if LIMBS > 0
     const int outcome = state->balance ? weigh(z, d, t, s, u, a, forces, p, balance) : evaluate(z, d, t, z->now.q, s, u, p);
     for (int l = 0; l < count && outcome == FINE && state->balance; l++)
@@ -195,6 +217,14 @@ int supple_states(const Moment *at, const Drive *d, long long count, const Besid
     const int outcome = evaluate(z, d, t, z->now.q, s, u, p);
 #endif
     *conditioning = z->conditioning;
+#if N_DEP > 0
+    if (side && outcome == FINE) {
+        int only[MOST_LANES] = {0};
+        only[ended] = 1;
+        *side = side_of(&ROBOT, only, loops_room()) != 0;
+    }
+#endif
+    (void)ended, (void)side;
     for (int l = 0; l < count && outcome == FINE; l++) {
         out_of_lane(state[l].q, p->q, N_Q, l);
         out_of_lane(state[l].v, p->v, N_V, l);
@@ -212,7 +242,7 @@ int supple_samples(const Moment *at, const Drive *d, const double *in, double *o
     Sim *z = &lane_room()->z;
     Posture *p = &lane_room()->p;
     real t, from[AT_LEAST_ONE(N_Q)], u[AT_LEAST_ONE(N_FREE)], a[AT_LEAST_ONE(N_V)];
-    settle(z, at);
+    settle(z, at, d);
     for (int l = 0; l < SUPPLE_LANES; l++, in += ROW) {
         SUPPLE_LANE(t, l) = in[SAMPLE_T];
         into_lane(from, in + SAMPLE_Q, N_Q, l);
@@ -267,7 +297,7 @@ static int some_columns(Sim *z, const Drive *d, int first, real (*found)[AT_LEAS
 }
 
 /* Postures and accelerations of `count` states at their times, at most SIDE_BY_SIDE: displacements s off the present, rates u.
- * SCDD as printed asks for one after the other */
+ * The last one of the stages is what loops are known of afterwards. SCDD as printed asks for one after the other */
 static int several(Sim *z, const Drive *d, int count, const double *t, real (*s)[AT_LEAST_ONE(N_FREE)],
                    real (*u)[AT_LEAST_ONE(N_FREE)], Posture *p)
 {
@@ -280,12 +310,14 @@ static int several(Sim *z, const Drive *d, int count, const double *t, real (*s)
                 t[k], s[k], u[k], p[k].q, p[k].v, p[k].free_a, p[k].free_rate, p[k].given_effort, p[k].effort, NULL, NULL,
             };
         z->evaluations += count;
-        return all_at_once(&at, d, count, state, &z->conditioning);
+        return all_at_once(&at, d, count, state, &z->conditioning, STAGES - 1, z->least_conditioning > 0.0 ? &z->side : NULL);
     }
 #endif
     int outcome = FINE;
-    for (int k = 0; k < count && outcome == FINE; k++)
+    for (int n = count - 1; n < count - 1 + count && outcome == FINE; n++) {
+        const int k = count > STAGES ? n % count : n - count + 1; /* what is beyond the stages comes first */
         outcome = evaluate(z, d, fill(t[k]), z->now.q, s[k], u[k], &p[k]);
+    }
     return outcome;
 }
 
@@ -304,7 +336,7 @@ static int several_balances(Sim *z, const Drive *d, int count, const double *t, 
                 loop_forces + k * N_LOOPED, balance[k],
             };
         z->evaluations += count;
-        return all_at_once(&at, d, count, state, &z->conditioning);
+        return all_at_once(&at, d, count, state, &z->conditioning, STAGES - 1, NULL);
     }
     for (int k = 0; k < count && outcome == FINE; k++)
         outcome = weigh(z, d, t[k], s[k], u[k], F[k], loop_forces + k * N_LOOPED, &p[k], balance[k]);

@@ -16,6 +16,10 @@ static int rigid_forces(Sim *z, const Drive *d, const real *x, const real *u, co
     real q[N_CQ], v[N_CV], g[3];
     memcpy(q, z->rigid_q, sizeof q);
     memset(v, 0, sizeof v);
+#if N_CDEP > 0
+    if (d->sample_time > 0.0) /* samples come one after the other: the last one's rates go on */
+        move_dependent(&RIGID, &RIGID_CHOICE, q, z->rigid_rate, z->rigid_t - z->t);
+#endif
     for (int k = 0; k < N_DRIVES; k++) {
         q[DRIVE_Q[k]] = x[k];
         v[DRIVE_V[k]] = u[k];
@@ -28,6 +32,9 @@ static int rigid_forces(Sim *z, const Drive *d, const real *x, const real *u, co
     if (!(follow(&RIGID, &RIGID_CHOICE, z->parameters, z->live, q, v, &loops) > 0.0))
         return 0;
     memcpy(z->rigid_q, q, sizeof q);
+    for (int i = 0; i < N_CDEP; i++)
+        z->rigid_rate[i] = v[CDEP_V[i]];
+    z->rigid_t = z->t;
 #endif
     (void)loops;
     rigid_inverse(q, v, a, g, z->parameters, tau);
@@ -120,6 +127,21 @@ static void integrate_error(Sim *z, const Drive *d, double t, double over)
     signals_at(&d->reference, t, z->look, x, NULL, NULL);
     for (int i = 0; i < N_TAU; i++)
         z->error_integral[i] += over * (x[i] - z->now.q[TAU_Q[i]]);
+}
+
+/* Whether all that it measures of actuators is free or given */
+SUPPLE_LOCAL int sees_free(const Sim *z)
+{
+    int seen = 1;
+    for (int i = 0; i < N_DEP; i++) {
+        for (int k = 0; k < N_TAU; k++)
+            seen &= TAU_V[k] != z->chosen.dependent_v[i];
+#if N_CQ > 0
+        for (int k = 0; k < N_DRIVES; k++)
+            seen &= MEASURED_V[k] != z->chosen.dependent_v[i];
+#endif
+    }
+    return seen;
 }
 
 /* The next time at which a sampled controller acts, or infinity */

@@ -35,19 +35,20 @@ typedef struct {
 SUPPLE_LOCAL double fixed_conditioning(const Tree *tree, const int *live, const real *factors)
 {
     const int n = tree->dependent;
-    double smallest = HUGE_VAL, largest = 0.0;
-    real square = fill(0);
+    real square = fill(0), small = magnitude(factors[0]), large = small, lost = fill(0);
     for (int i = n; i < n + tree->multipliers; i++)
         square += factors[i] * factors[i];
     if (!(size_of(square, live) < MOST_MULTIPLIED * MOST_MULTIPLIED))
         return 0.0;
-    for (int i = 0; i < n; i++)
-        for (int l = 0; l < SUPPLE_LANES; l++)
-            if (live[l]) {
-                const double inverse = fabs(SUPPLE_LANE(factors[i], l));
-                smallest = smaller(smallest, inverse);
-                largest = inverse <= DBL_MAX ? larger(largest, inverse) : HUGE_VAL;
-            }
+    for (int i = 0; i < n; i++) {
+        small = lower(magnitude(factors[i]), small);
+        large = upper(magnitude(factors[i]), large);
+        lost += factors[i] - factors[i]; /* zero but where one is no finite number */
+    }
+    double smallest = HUGE_VAL;
+    for (int l = 0; l < SUPPLE_LANES; l++)
+        smallest = live[l] ? smaller(SUPPLE_LANE(small, l), smallest) : smallest;
+    const double largest = size_of(large + lost, live);
     return largest < HUGE_VAL && smallest > SINGULAR * largest ? smallest / largest : 0.0;
 }
 

@@ -19,6 +19,17 @@ static int dense(Sim *z, Posture *p, const real *given, const real *g, const rea
 
 static void control(Sim *z, const Drive *d, real t, const Posture *p, real *effort);
 
+/* The free coordinates of p->q: those of `from` displaced by s */
+SUPPLE_LOCAL void displace(const Sim *z, const real *from, const real *s, Posture *p)
+{
+    for (int i = 0; i < N_FREE; i++)
+        if (z->chosen.free_q[i] >= 0)
+            p->q[z->chosen.free_q[i]] = from[z->chosen.free_q[i]] + s[i];
+    for (int k = 0; k < N_BALLS; k++)
+        if (z->chosen.balls[k].free >= 0)
+            turn(p->q + z->chosen.balls[k].q, from + z->chosen.balls[k].q, s + z->chosen.balls[k].free);
+}
+
 /* q and v of the tree from a displacement s of the free coordinates off `from`, their rates u, and the motion at t, whose
  * accelerations go to a. p->q holds a guess of the dependent ones. */
 static int place(Sim *z, const Drive *d, real t, const real *from, const real *s, const real *u, Posture *p, real *a,
@@ -26,12 +37,7 @@ static int place(Sim *z, const Drive *d, real t, const real *from, const real *s
 {
     real x[AT_LEAST_ONE(N_GIVEN)], xd[AT_LEAST_ONE(N_GIVEN)], xdd[AT_LEAST_ONE(N_GIVEN)];
     signals_in(&d->given, t, z->look, N_GIVEN, x, xd, xdd);
-    for (int i = 0; i < N_FREE; i++)
-        if (z->chosen.free_q[i] >= 0)
-            p->q[z->chosen.free_q[i]] = from[z->chosen.free_q[i]] + s[i];
-    for (int k = 0; k < N_BALLS; k++)
-        if (z->chosen.balls[k].free >= 0)
-            turn(p->q + z->chosen.balls[k].q, from + z->chosen.balls[k].q, s + z->chosen.balls[k].free);
+    displace(z, from, s, p);
     for (int i = 0; i < N_GIVEN; i++)
         p->q[GIVEN_Q[i]] = x[i];
 #if N_DEP > 0

@@ -86,9 +86,10 @@ static void note_scale(Sim *z, const Drive *d, double t, const Posture *p)
 /* the largest of n accelerations, relative to their scale */
 static double measure(const Sim *z, const real *x)
 {
+    const double by[2] = {1.0 / z->scale[0], 1.0 / z->scale[1]};
     double largest = 0.0;
     for (int i = 0; i < N_FREE; i++)
-        largest = larger(largest, size_of(x[i], z->live) / z->scale[z->chosen.free_unit[i]]);
+        largest = larger(largest, size_of(x[i], z->live) * by[z->chosen.free_unit[i]]);
     return largest;
 }
 

@@ -44,10 +44,7 @@ static int pushed_anew(Sim *z, const Drive *d)
 static int placed_anew(Sim *z, const Drive *d, const Posture *from)
 {
     real s[AT_LEAST_ONE(N_FREE)], u[AT_LEAST_ONE(N_FREE)];
-    for (int i = 0; i < N_FREE; i++) {
-        s[i] = fill(0);
-        u[i] = z->now.v[z->chosen.free_v[i]];
-    }
+    stay(z, s, u);
     return evaluate(z, d, fill(z->t), from->q, s, u, &z->now);
 }
 
@@ -62,6 +59,14 @@ SUPPLE_LOCAL void note_hold(Sim *z)
 SUPPLE_LOCAL int loses_hold(const Sim *z)
 {
     return z->conditioning < z->least_conditioning || z->side != z->start_side;
+}
+
+/* From here on step sizes and stages are not those of the steps before */
+SUPPLE_LOCAL void forget(Sim *z)
+{
+    z->starts_anew = 1;
+    z->has_stages = 0;
+    z->error_of_late = 0.0;
 }
 
 /* Starts anew at z->t: accelerations as they are just after it; `forces`: nothing else has changed */
@@ -81,9 +86,24 @@ static int restart(Sim *z, const Drive *d, int forces)
         go_on(z, &from);
     note_scale(z, d, z->t, &z->now);
     note_hold(z);
-    z->starts_anew = 1;
-    z->has_stages = 0;
-    z->error_of_late = 0.0;
+    forget(z);
+    z->is_rough = 0;
+    if (!forces)
+        z->sees_free = sees_free(z);
+    return outcome;
+}
+
+/* Everything at z->t made exact, where only free and given coordinates are */
+static int settle_start(Sim *z, const Drive *d)
+{
+    static SUPPLE_THREAD Posture from;
+    if (!z->is_rough)
+        return FINE;
+    from = z->now;
+    z->is_rough = 0;
+    z->look = 1e-11 * (1.0 + fabs(z->t));
+    const int outcome = placed_anew(z, d, &from);
+    note_hold(z);
     return outcome;
 }
 
@@ -100,6 +120,18 @@ static double next_break(const Sim *z, const Drive *d)
             low = middle + 1;
     }
     return low < d->n_breaks ? d->breaks[low] : HUGE_VAL;
+}
+
+/* Whether a step may leave at its end, the next sample of a controller, what that does not ask for: the coordinates that depend
+ * on the free ones, and accelerations, which the next step computes with its stages */
+SUPPLE_LOCAL int may_end_roughly(const Sim *z, const Drive *d, double sample, double until)
+{
+    if (N_LOOP > 0 || z->settings.method != RADAU || by_limbs(z) || !z->sees_free)
+        return 0;
+    if (d->controller == STATE_SPACE || d->learnt.parameters)
+        return 0;
+    const double slack = 1e-9 * (1.0 + fabs(sample));
+    return sample + slack < until && sample + slack < next_break(z, d);
 }
 
 /* the next time at which something changes and the step has to end */
@@ -188,6 +220,7 @@ static int advance(Sim *z, const Drive *d, double until, Posture *end, double *t
             h = 0.5 * left;
         z->look = -1e-11 * (1.0 + fabs(z->t));
         z->jacobian_is_fresh = 0;
+        z->ends_roughly = sampled && h == left && may_end_roughly(z, d, event, until);
         int outcome = one_step(z, d, h, end, &error);
         if (outcome == FINE && loses_hold(z)) {
             if (z->start_conditioning < NEARLY_LOST * z->least_conditioning)
@@ -306,6 +339,7 @@ static void take_step(Sim *z, const Drive *d, double h, double after, const Post
         z->most_cut_off_time = after;
     }
     z->now = *end;
+    z->is_rough = z->ends_roughly;
     z->t = after;
     z->steps++;
     note_scale(z, d, z->t, &z->now);
@@ -314,9 +348,7 @@ static void take_step(Sim *z, const Drive *d, double h, double after, const Post
 
 SUPPLE_ROOM(Posture, end_room)
 
-/* Runs until a time, or until `most` steps or the rows of `out` are used up; says which */
-SUPPLE_EXPORT int supple_run(Sim *z, const Drive *d, double until, long long most, double *out, long long rows,
-                             long long *written)
+static int run_on(Sim *z, const Drive *d, double until, long long most, double *out, long long rows, long long *written)
 {
     Posture *end = end_room();
     *written = 0;
@@ -337,7 +369,9 @@ SUPPLE_EXPORT int supple_run(Sim *z, const Drive *d, double until, long long mos
             return FULL;
         take_step(z, d, h, after, end);
         const int acted = act(z, d);
-        if (acted || (after == corner && corner < until)) {
+        if (z->is_rough)
+            forget(z);
+        else if (acted || (after == corner && corner < until)) {
             const int started = restart(z, d, z->t + 1e-10 * (1.0 + fabs(z->t)) < knot);
             if (started != FINE)
                 return started;
@@ -346,4 +380,13 @@ SUPPLE_EXPORT int supple_run(Sim *z, const Drive *d, double until, long long mos
             z->worst_conditioning = z->conditioning;
     }
     return DONE;
+}
+
+/* Runs until a time, or until `most` steps or the rows of `out` are used up; says which */
+SUPPLE_EXPORT int supple_run(Sim *z, const Drive *d, double until, long long most, double *out, long long rows,
+                             long long *written)
+{
+    const int outcome = run_on(z, d, until, most, out, rows, written), goes_on = outcome == FULL || outcome == YIELDED;
+    const int settled = goes_on ? FINE : settle_start(z, d); /* pieces of a run are to be the same as the whole */
+    return settled == FINE ? outcome : settled;
 }
