@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -12,6 +14,8 @@ from supple.backends.tape import tape
 from supple.expr.function import function, symbols
 from supple.expr.node import cos, sin, sqrt
 from supple.machine import Machine
+from supple.model import seen as seen_room
+from supple.model.followers import moved_by
 from supple.model.observe import turning_vectors
 from supple.model.posture import posture
 from supple.model.seen import seen
@@ -53,6 +57,27 @@ def test_rotation_vectors() -> None:
     assert made is not None and np.isnan(made[:, 3]).all()
     np.testing.assert_allclose(np.delete(made.T, 3, 0), np.delete(vectors, 3, 0), atol=1e-8)
     np.testing.assert_allclose(made.T, turning_vectors(np.moveaxis(R, -1, 0)), atol=1e-12)
+
+
+@needs_compiler
+def test_rotation_vectors_to_the_last_digits() -> None:
+    """About one axis the angle is known: a second derivation by the arc tangent of the library."""
+    angle = np.concatenate([np.linspace(-np.pi, np.pi, 1001)[1:], [1e-3, 1e-7, 1e-9]])
+    c, s, zero, one = np.cos(angle), np.sin(angle), np.zeros_like(angle), np.ones_like(angle)
+    made = sampled.turning(np.array([[c, -s, zero], [s, c, zero], [zero, zero, one]]))
+    assert made is not None
+    np.testing.assert_allclose(made[2], np.arctan2(s, c), rtol=2e-15, atol=1e-17)
+    assert not made[:2].any()
+
+
+@pytest.mark.parametrize("width", [1, 7, 8, 14, 24])
+def test_the_largest_of_many(width: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    x = np.random.default_rng(width).normal(size=(37, width + 3))[:, 1 : width + 1]
+    x[5], x[:, 0] = np.nan, np.nan
+    true = np.nan_to_num(np.abs(x)).max(axis=0)
+    assert np.array_equal(sampled.largest(x), true)
+    monkeypatch.setattr(sampled, "_library", lambda: None)
+    assert np.array_equal(sampled.largest(x), true)
 
 
 @needs_compiler
@@ -105,6 +130,45 @@ def test_what_is_seen_together_is_what_the_functions_tell(robot: str) -> None:
     turned = np.einsum("nkij,nki->nkj", points["rotation"], points["acceleration"])
     np.testing.assert_allclose(found["point_acceleration_own"], turned, rtol=1e-11, atol=1e-12)
     np.testing.assert_allclose(found["closure"], np.abs(model.call("closure", q=q)["residual"]).max(axis=1), rtol=1e-12)
+
+
+@pytest.mark.parametrize("robot", ["dualemps", "delta"])
+@pytest.mark.parametrize("compiler", [True, False])
+def test_forces_of_actuators_by_virtual_power(robot: str, compiler: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Beside joints that follow one by one, with damping, and in a sample where loops say nothing."""
+    model = Machine.read(robot).model()
+    if not compiler:
+        monkeypatch.setattr(sampled, "_library", lambda: None)
+    rng = np.random.default_rng(4)
+    home = posture(model, None, None)
+    q = np.array([model.retract(home, 1e-3 * rng.normal(size=model.nv)) for _ in range(139)])
+    v, a = rng.normal(size=(2, 139, model.nv))
+    damped = model.damped(np.diag(rng.uniform(size=model.nv)))
+    given = [int(i) for i in model.active[1:]]
+    for own in (model, damped):
+        out = own.call("forces", q=q, v=v, a=a)
+        true = np.einsum("nik,ni->nk", moved_by(model, q, given), out["f"] + out["coulomb"])
+        tau = seen(own, q, v, a, given=given)["tau"]
+        np.testing.assert_allclose(tau[:, 1:], true, rtol=1e-9, atol=1e-10 * np.abs(true).max())
+        assert not tau[:, 0].any()
+
+
+@needs_compiler
+def test_samples_that_c_gives_up_are_told_all_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    model = Machine.read("dualemps").model()
+    q = np.array([posture(model, None, None)] * 9)
+    v = a = np.ones((9, model.nv))
+    given = [int(i) for i in model.active]
+    true, own = seen(model, q, v, a, given=given)["tau"], seen_room.drives
+
+    def some_poor(*told: Any) -> Any:
+        poor = own(*told)
+        poor[[2, 8]] = True
+        told[-1][:, poor] = np.nan
+        return poor
+
+    monkeypatch.setattr(seen_room, "drives", some_poor)
+    np.testing.assert_allclose(seen(model, q, v, a, given=given)["tau"], true, rtol=1e-9)
 
 
 def test_when_a_path_has_come_to_rest() -> None:

@@ -128,12 +128,14 @@ def broadcast(f: Stored, inputs: dict[str, Any]) -> tuple[dict[str, Array], tupl
             raise ValueError(f"{f.name}: input {name} has shape {array.shape}, expected (..., {shape})")
         arrays[name] = array.reshape(*array.shape[:lead], prod(shape))
     leads = {a.shape[:-1] for a in arrays.values()}
-    batch = np.broadcast_shapes(*leads) if len(leads) > 1 else next(iter(leads), ())
+    shared = leads - {()}
+    batch = np.broadcast_shapes(*shared) if len(shared) > 1 else next(iter(shared), ())
     count = prod(batch)
     tables = {}
     for name, a in arrays.items():
         if any(n != 1 for n in a.shape[:-1]):
-            a = np.broadcast_to(a, (*batch, a.shape[-1])).reshape(count, a.shape[-1])
+            a = a if a.shape[:-1] == batch else np.broadcast_to(a, (*batch, a.shape[-1]))
+            a = a.reshape(count, a.shape[-1])
         tables[name] = a.reshape(-1, a.shape[-1]) if a.shape[-1] else np.empty((1, 0))
     return tables, batch
 

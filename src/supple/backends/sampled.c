@@ -232,37 +232,103 @@ EXPORT int supple_close(const Loops *loops, Machine *machine, const void *tape, 
     return fine;
 }
 
-/* The quaternion, of any length, of a rotation matrix, by the largest of its parts */
-static void quaternion(const double R[3][3], double *p)
+static real either(real x, real y, const real *a, const real *b) /* a where x > y, else b */
 {
-    const double trace = R[0][0] + R[1][1] + R[2][2];
-    int i = R[1][1] > R[0][0];
-    i = R[2][2] > R[i][i] ? 2 : i;
-    const int j = (i + 1) % 3, k = (i + 2) % 3;
-    if (trace > R[i][i]) {
-        p[0] = 1.0 + trace;
-        p[1] = R[2][1] - R[1][2];
-        p[2] = R[0][2] - R[2][0];
-        p[3] = R[1][0] - R[0][1];
-    } else {
-        p[0] = R[k][j] - R[j][k];
-        p[1 + i] = 1.0 + 2.0 * R[i][i] - trace;
-        p[1 + j] = R[j][i] + R[i][j];
-        p[1 + k] = R[k][i] + R[i][k];
+    real made;
+    for (int l = 0; l < FEW; l++)
+        made[l] = x[l] > y[l] ? (*a)[l] : (*b)[l];
+    return made;
+}
+
+/* Quaternions, of any length, of rotation matrices (nine lanes), by the largest of their parts */
+static void quaternions(const real *R, real *p)
+{
+    const real trace = R[0] + R[4] + R[8], x = R[7] - R[5], y = R[2] - R[6], z = R[3] - R[1];
+    const real xy = R[3] + R[1], xz = R[6] + R[2], yz = R[7] + R[5];
+    const real by[4][4] = {{1.0 + trace, x, y, z}, {x, 1.0 + 2.0 * R[0] - trace, xy, xz},
+                           {y, xy, 1.0 + 2.0 * R[4] - trace, yz}, {z, xz, yz, 1.0 + 2.0 * R[8] - trace}};
+    const real sizes[4] = {trace, R[0], R[4], R[8]};
+    real most = sizes[1];
+    memcpy(p, by[1], sizeof by[1]);
+    for (int k = 2; k < 5; k++) {
+        for (int i = 0; i < 4; i++)
+            p[i] = either(sizes[k % 4], most, &by[k % 4][i], p + i);
+        most = either(sizes[k % 4], most, sizes + k % 4, &most);
     }
+}
+
+/* Arc tangents of numbers from 0 to 1 (Cephes) */
+static real arc(real x)
+{
+    real z, base;
+    for (int l = 0; l < FEW; l++) {
+        base[l] = x[l] > 0.66 ? 0.78539816339744830962 : 0.0;
+        x[l] = x[l] > 0.66 ? (x[l] - 1.0) / (x[l] + 1.0) : x[l];
+    }
+    z = x * x;
+    const real p = (((-8.750608600031904122785e-1 * z - 1.615753718733365076637e1) * z - 7.500855792314704667340e1) * z
+                    - 1.228866684490136173410e2) * z - 6.485021904942025371773e1;
+    const real q = ((((z + 2.485846490142306297962e1) * z + 1.650270098316988542046e2) * z + 4.328810604912902668951e2) * z
+                    + 4.853903996359136964868e2) * z + 1.945506571482613964425e2;
+    return base + (x * (z * p / q) + x);
+}
+
+/* By how much the vector part of quaternions, of any length, is multiplied to be a rotation vector of at most half a turn */
+static real turns_by(const real *p)
+{
+    const real sine = root(p[1] * p[1] + p[2] * p[2] + p[3] * p[3]), cosine = size_of(p[0]);
+    real ratio, made;
+    for (int l = 0; l < FEW; l++)
+        ratio[l] = sine[l] <= cosine[l] ? sine[l] / cosine[l] : cosine[l] / sine[l];
+    made = arc(ratio);
+    for (int l = 0; l < FEW; l++) {
+        const double half = sine[l] <= cosine[l] ? made[l] : 1.57079632679489661923 - made[l];
+        made[l] = sine[l] < 1e-12 * cosine[l] ? 2.0 / p[0][l] : (p[0][l] >= 0.0 ? 2.0 : -2.0) * half / sine[l];
+    }
+    return made;
 }
 
 /* Rotation vectors (3 rows) of rotation matrices (9 rows) */
 EXPORT void supple_turning(long long count, const double *R, double *out)
 {
-    for (long long s = 0; s < count; s++) {
-        double of[3][3], p[4];
+    for (long long first = 0; first < count; first += FEW) {
+        const size_t size = sizeof(double) * (size_t)(count - first < FEW ? count - first : FEW);
+        real few[9], p[4];
+        memset(few, 0, sizeof few);
         for (int i = 0; i < 9; i++)
-            of[i / 3][i % 3] = R[i * count + s];
-        quaternion(of, p);
-        const double sine = sqrt(p[1] * p[1] + p[2] * p[2] + p[3] * p[3]), sign = p[0] >= 0.0 ? 1.0 : -1.0;
-        const double factor = sine < 1e-12 * fabs(p[0]) ? 2.0 / p[0] : sign * 2.0 * atan2(sine, sign * p[0]) / sine;
-        for (int i = 0; i < 3; i++)
-            out[i * count + s] = factor * p[1 + i];
+            if (size == sizeof *few) memcpy(few + i, R + i * count + first, sizeof *few);
+            else memcpy(few + i, R + i * count + first, size);
+        quaternions(few, p);
+        const real factor = turns_by(p);
+        for (int i = 0; i < 3; i++) {
+            const real made = factor * p[1 + i];
+            memcpy(out + i * count + first, &made, size);
+        }
     }
+}
+
+/* The largest sizes of `width` numbers of all states, `apart` from one another; those that are no numbers left out. 0: no
+ * memory. */
+EXPORT int supple_largest(long long count, long long width, const double *x, long long apart, double *most)
+{
+    const long long blocks = (width + FEW - 1) / FEW, last = width < FEW ? 0 : width - FEW;
+    const size_t size = sizeof(double) * (size_t)(width < FEW ? width : FEW);
+    void *memory;
+    real *all = room_for(blocks, &memory);
+    if (!memory) return 0;
+    memset(all, 0, sizeof(real) * (size_t)blocks);
+    for (long long s = 0; s < count; s++, x += apart)
+        for (long long k = 0; k < blocks; k++) {
+            const double *from = x + (k * FEW < last ? k * FEW : last);
+            real here = fill(0);
+            if (size == sizeof here) memcpy(&here, from, sizeof here);
+            else memcpy(&here, from, size);
+            here = size_of(here);
+            for (int l = 0; l < FEW; l++)
+                all[k][l] = here[l] > all[k][l] ? here[l] : all[k][l];
+        }
+    for (long long k = 0; k < blocks; k++)
+        memcpy(most + (k * FEW < last ? k * FEW : last), all + k, size);
+    free(memory);
+    return 1;
 }

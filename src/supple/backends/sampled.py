@@ -9,19 +9,22 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from supple.backends import c_source, shelf
 from supple.backends.compiler import find_compiler, shared_library
-from supple.backends.tape import Tape
+from supple.backends.interpreter import broadcast
+from supple.backends.tape import Tape, in_pieces, pointers, row_addresses
 from supple.errors import Makeshift, SuppleError
 from supple.expr.function import Array
 
 _WIDE = 8  # samples side by side
 _NEAR, _CLOSED = 1e-13, 1e-8  # m or rad
 _MOST = 12  # steps
+_TURNS = 3  # evaluations that most postures take
 
 Bools = npt.NDArray[np.bool_]
 
@@ -46,13 +49,33 @@ class Followers:
     held: Sequence[int]
 
 
+class _Drives(ctypes.Structure):
+    """`Drives` of drives.c."""
+
+    _fields_ = [
+        *((name, ctypes.c_longlong) for name in ("inputs", "kept", "forces", "equations", "follow", "actuators", "given")),
+        *((name, ctypes.c_void_p) for name in ("follow_at", "given_at", "column", "added")),
+        ("apart", ctypes.c_longlong),
+    ]  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Driven:
+    """Actuators whose forces are asked for, and the joints that follow them: places among all forces; and which of the
+    actuators they are."""
+
+    follow: Sequence[int]
+    given: Sequence[int]
+    column: Sequence[int]
+
+
 @cache
 def _library() -> ctypes.CDLL | None:
     if find_compiler() is None:
         return None
     try:
-        text = c_source.header() + (Path(__file__).parent / "sampled.c").read_text(encoding="ascii")
-        return ctypes.CDLL(str(shared_library(text, (f"-DSUPPLE_LANES={_WIDE}",))))
+        own = [(Path(__file__).parent / name).read_text(encoding="ascii") for name in ("sampled.c", "drives.c")]
+        return ctypes.CDLL(str(shared_library("\n".join([c_source.header(), *own]), (f"-DSUPPLE_LANES={_WIDE}",))))
     except (OSError, SuppleError) as problem:
         warnings.warn(f"loops are closed with numpy, with the same results but slower: {problem}", Makeshift, stacklevel=2)
         return None
@@ -87,7 +110,7 @@ def close(gaps: Tape, followers: Followers, q: Array, closed: Array | None, plac
     """Closes loops of postures q (samples, nq) by the joints that follow; in which samples they are not closed. `gaps` tells
     the residual, its gradient and then places, which are filled in (numbers, samples), as are the `closed` postures."""
     poor = np.ones(len(q), dtype=bool)
-    library, tape = _library(), gaps.rows_machine()
+    library, tape = _library(), gaps.rows_machine(_TURNS * len(q))
     if library is None or tape is None:
         return poor
     q = q if q.dtype == np.float64 and q.strides[1] == 8 and q.strides[0] % 8 == 0 else np.ascontiguousarray(q, dtype=float)
@@ -109,6 +132,57 @@ def close(gaps: Tape, followers: Followers, q: Array, closed: Array | None, plac
     if not done:
         raise MemoryError(f"{gaps.stored.name}: no memory")
     return poor
+
+
+def drives(
+    f: Tape, who: Driven, inputs: dict[str, Any], kept: Array, added: Array | None, tau: Array
+) -> Bools:  # fmt: skip
+    """In which samples the forces of actuators that make a motion, `tau` (given, samples), are not known; all others are
+    filled in, as are the results of f, a row each, that are `kept`.
+
+    Behind those f tells `force`, of every coordinate, to which `added` (coordinates, samples) comes, and columns of J of the
+    joints that follow (`passive`) and of the actuators (`active`)."""
+    tables, (count,) = broadcast(f.stored, inputs)
+    poor = np.ones(count, dtype=bool)
+    library, machine = _library(), f.rows_machine(count)
+    if library is None or machine is None:
+        f.rows((kept, np.empty((len(f.stored.results) - len(kept), count))), **inputs)
+        return poor
+    where = [np.array(x, dtype=np.int32) for x in (who.follow, who.given, who.column)]
+    added = None if added is None else np.ascontiguousarray(added, dtype=float)
+    rows, columns = f.stored.outputs["passive"] if who.follow else (0, 0)
+    structure = _Drives(
+        len(tables), len(kept), *f.stored.outputs["force"], rows, columns, f.stored.outputs["active"][1], len(where[1]),
+        *(x.ctypes.data for x in where), None if added is None else added.ctypes.data, count,
+    )  # fmt: skip
+    given, to = pointers(tables), [row_addresses(x) for x in (kept, tau)]
+
+    def piece(begin: int, end: int) -> None:
+        done = library.supple_drives(
+            ctypes.byref(structure), *(ctypes.c_void_p(x) for x in machine), given.where, given.step,
+            *(ctypes.c_void_p(x.ctypes.data) for x in to), ctypes.c_longlong(begin), ctypes.c_longlong(end - begin),
+            ctypes.c_void_p(poor.ctypes.data),
+        )  # fmt: skip
+        if not done:
+            raise MemoryError(f"{f.stored.name}: no memory")
+
+    in_pieces(count, len(f.stored.code), piece)
+    return poor
+
+
+def largest(x: Array) -> Array:
+    """The largest sizes (numbers,) in many samples (samples, numbers), those that are no numbers left out."""
+    library, made = _library(), np.zeros(x.shape[1])
+    if library is None:
+        return np.asarray(np.fmax.reduce(np.abs(x), axis=0, initial=0.0))
+    x = x if x.dtype == np.float64 and x.strides[1] == 8 and x.strides[0] % 8 == 0 else np.ascontiguousarray(x, dtype=float)
+    done = library.supple_largest(
+        *(ctypes.c_longlong(i) for i in x.shape), ctypes.c_void_p(x.ctypes.data), ctypes.c_longlong(x.strides[0] // 8),
+        ctypes.c_void_p(made.ctypes.data),
+    )  # fmt: skip
+    if not done:
+        raise MemoryError("the largest of many: no memory")
+    return made
 
 
 def turning(R: Array) -> Array | None:

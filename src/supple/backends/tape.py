@@ -9,9 +9,9 @@ from __future__ import annotations
 import ctypes
 import os
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache, cached_property
 from math import prod
 from pathlib import Path
@@ -29,6 +29,9 @@ from supple.expr.stored import OPERATIONS, Integers, Shapes, Stored, stored
 
 _WIDE = 8  # states side by side
 _WORTH_A_THREAD = 20_000_000  # operations below which a thread costs more than it saves
+_WORTH_COMPILING = 100_000  # states for which an operation is run by then
+_COMPILER = 1000  # operations that take as long to compile as a compiler takes to begin
+_WORTH_A_LOOK = 1_000_000  # operations below which nobody asks whether a tape was compiled before
 _PLAIN = [OPERATIONS.index(name) for name in ("add", "sub", "mul", "neg")]
 _HELP = (1.0, -1.0, -0.0)  # constants that plain operations need: one, minus, nothing
 
@@ -67,11 +70,21 @@ class _Loaded:
     arrays: tuple[Any, ...]
 
 
+@dataclass
+class _Use:
+    """How often a tape was run, and what was compiled of it since."""
+
+    states: int = 0
+    asked: bool = False
+    library: ctypes.CDLL | None = None
+
+
 @dataclass(frozen=True)
 class Tape:
     """A callable Function: arrays with leading batch axes in, arrays with the same batch axes out."""
 
     stored: Stored
+    _use: _Use = field(default_factory=_Use, repr=False, compare=False)
 
     @property
     def inputs(self) -> Shapes:
@@ -92,16 +105,28 @@ class Tape:
         compiler."""
         return self._addresses("supple_tape")
 
-    def rows_machine(self) -> tuple[int, int] | None:
-        """The same of the machine that gives rows."""
-        return self._addresses("supple_tape_rows")
+    def rows_machine(self, states: int) -> tuple[int, int] | None:
+        """The same of what gives rows, for so many states: the machine, or what is compiled of a tape that is run often."""
+        compiled = self._compiled(states)
+        return self._addresses("supple_tape_rows") if compiled is None else (_address(compiled.supple_evaluate), 0)
 
     def _addresses(self, name: str) -> tuple[int, int] | None:
         library, loaded = _library(), self._loaded
         if library is None or loaded is None:
             return None
-        run = ctypes.cast(library[name], ctypes.c_void_p).value
-        return run or 0, ctypes.addressof(loaded.structure)
+        return _address(library[name]), ctypes.addressof(loaded.structure)
+
+    def _compiled(self, states: int) -> ctypes.CDLL | None:
+        """The library of this tape, if it was compiled before or is worth it by now."""
+        use, operations = self._use, len(self.stored.code)
+        use.states += states
+        worth = use.states * operations > _WORTH_COMPILING * (_COMPILER + operations)
+        if use.library is None and (worth or not use.asked) and use.states * operations > _WORTH_A_LOOK:
+            from supple.backends.compiled_tape import rows_library
+
+            use.library, use.asked = rows_library(self.stored, worth), True
+            use.states = 0 if worth else use.states  # not again soon where it cannot be compiled
+        return use.library
 
     @cached_property
     def parts(self) -> list[tuple[str, Any, slice]]:
@@ -128,9 +153,9 @@ class Tape:
                 table[...] = every[first : first + len(table)]
             return
         tables, (count,) = broadcast(self.stored, inputs)
-        where = np.concatenate([_row_addresses(x) for x in out])
+        where = np.concatenate([row_addresses(x) for x in out])
         assert len(where) == len(self.stored.results) and all(x.shape[1] == count for x in out)
-        self._run(loaded, tables, where, count)
+        self._run(loaded, tables, where, count, self._compiled(count))
 
     def named(self, rows: Array, first: int = 0) -> dict[str, Array]:
         """Outputs (..., states) by name, as far as they are in a table (results, states) whose first result is that one."""
@@ -140,35 +165,64 @@ class Tape:
             if first <= part.start and part.stop <= first + len(rows)
         }
 
-    def _run(self, loaded: _Loaded, tables: dict[str, Array], out: npt.NDArray[Any], count: int) -> None:
+    def _run(
+        self, loaded: _Loaded, tables: dict[str, Array], out: npt.NDArray[Any], count: int,
+        compiled: ctypes.CDLL | None = None,
+    ) -> None:  # fmt: skip
         """Fill `out`, an array (states, results) or addresses of rows, from inputs of one state or of all of them."""
-        read = [_in_rows(table) for table in tables.values()]
-        where = (ctypes.c_void_p * len(read))(*(table.ctypes.data for table in read))
-        step = (ctypes.c_longlong * len(read))(*(table.strides[0] // 8 if len(table) > 1 else 0 for table in read))
+        given = pointers(tables)
         library = _library()
         assert library is not None
-        machine, to = library.supple_tape if out.ndim == 2 else library.supple_tape_rows, ctypes.c_void_p(out.ctypes.data)
+        in_rows = library.supple_tape_rows if compiled is None else compiled.supple_evaluate
+        machine, to = library.supple_tape if out.ndim == 2 else in_rows, ctypes.c_void_p(out.ctypes.data)
 
         def piece(begin: int, end: int) -> None:
             done = machine(
-                ctypes.byref(loaded.structure), where, step, to, ctypes.c_longlong(begin), ctypes.c_longlong(end - begin)
-            )
+                ctypes.byref(loaded.structure), given.where, given.step, to, ctypes.c_longlong(begin),
+                ctypes.c_longlong(end - begin),
+            )  # fmt: skip
             if not done:
                 raise MemoryError(f"{self.stored.name}: no memory")
 
-        shares = count * len(self.stored.code) // _WORTH_A_THREAD
-        if shares <= 1 or (shares := min(os.cpu_count() or 1, shares)) == 1:
-            if count:
-                piece(0, count)
-            return
-        width = -(-count // shares)
-        width += -width % _WIDE
-        with ThreadPoolExecutor(shares) as pool:
-            for made in [pool.submit(piece, i, min(i + width, count)) for i in range(0, count, width)]:
-                made.result()
+        in_pieces(count, len(self.stored.code), piece)
 
 
-def _row_addresses(x: Array) -> npt.NDArray[np.int64]:
+@dataclass(frozen=True)
+class Pointers:
+    """Inputs as C has them: where they are, how far from state to state, and the arrays, which live as long as this."""
+
+    where: Any
+    step: Any
+    arrays: list[Array]
+
+
+def pointers(tables: dict[str, Array]) -> Pointers:
+    """Tables (states, numbers), or of one state that is the same for all, for C."""
+    read = [_in_rows(table) for table in tables.values()]
+    where = (ctypes.c_void_p * len(read))(*(table.ctypes.data for table in read))
+    step = (ctypes.c_longlong * len(read))(*(table.strides[0] // 8 if len(table) > 1 else 0 for table in read))
+    return Pointers(where, step, read)
+
+
+def in_pieces(count: int, operations: int, piece: Callable[[int, int], None]) -> None:
+    """All states, from the first to the last of a piece, in threads where so many operations are worth it."""
+    shares = count * operations // _WORTH_A_THREAD
+    if shares <= 1 or (shares := min(os.cpu_count() or 1, shares)) == 1:
+        if count:
+            piece(0, count)
+        return
+    width = -(-count // shares)
+    width += -width % _WIDE
+    with ThreadPoolExecutor(shares) as pool:
+        for made in [pool.submit(piece, i, min(i + width, count)) for i in range(0, count, width)]:
+            made.result()
+
+
+def _address(function: Any) -> int:
+    return ctypes.cast(function, ctypes.c_void_p).value or 0
+
+
+def row_addresses(x: Array) -> npt.NDArray[np.int64]:
     """Where the rows of a table (rows, states) begin."""
     assert not x.size or x.strides[1] == 8, "the numbers of a row are apart"
     return x.ctypes.data + x.strides[0] * np.arange(len(x))

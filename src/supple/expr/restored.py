@@ -37,14 +37,9 @@ def restored(words: Mapping[str, Any], arrays: Mapping[str, Array]) -> Function 
     for x, label in zip(given, words["symbol_labels"], strict=True):
         x.label = label
     values = [*given, *(_number_read(x) for x in words["exact"])]
-    labels = {int(k): label for k, label in words["labels"].items()}
-    rows = zip(plain.code.tolist(), plain.first.tolist(), plain.second.tolist(), strict=True)
-    for k, (code, first, second) in enumerate(rows):
-        op = OPERATIONS[code]
-        node = raw_node(op, values[first]) if op in _ONE else raw_node(op, values[first], values[second])
-        if k in labels:
-            node.label = labels[k]
-        values.append(node)
+    nodes = _extended(plain, values)
+    for k, label in words["labels"].items():
+        nodes[int(k)].label = label
     inputs = {name: _array(given[part], plain.inputs[name]) for name, part in plain.places.items()}
     outputs, begin = {}, 0
     for name, shape in plain.outputs.items():
@@ -52,6 +47,24 @@ def restored(words: Mapping[str, Any], arrays: Mapping[str, Array]) -> Function 
         outputs[name] = _array([values[i] for i in plain.results[begin : begin + size]], shape)
         begin += size
     return Function(plain.name, inputs, outputs)
+
+
+def unfolded(f: Stored) -> Function:
+    """The operations of f as they stand, its outputs one after the other in one: `results`."""
+    given: list[Any] = [symbol(f"{name}[{k}]") for name, part in f.places.items() for k in range(part.stop - part.start)]
+    values = [*given, *f.constants.tolist()]
+    _extended(f, values)
+    inputs = {name: _array(given[part], f.inputs[name]) for name, part in f.places.items()}
+    return Function(f.name, inputs, {"results": _array([values[i] for i in f.results.tolist()], (len(f.results),))})
+
+
+def _extended(f: Stored, values: list[Any]) -> list[Expr]:
+    """The nodes of the operations, which are also put behind the values of inputs and constants."""
+    before = len(values)
+    for code, first, second in zip(f.code.tolist(), f.first.tolist(), f.second.tolist(), strict=True):
+        op = OPERATIONS[code]
+        values.append(raw_node(op, values[first]) if op in _ONE else raw_node(op, values[first], values[second]))
+    return values[before:]
 
 
 def _array(entries: list[Any], shape: tuple[int, ...]) -> Array:

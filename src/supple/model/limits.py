@@ -15,6 +15,7 @@ from math import ceil
 
 import numpy as np
 
+from supple.backends.sampled import largest
 from supple.expr.function import Function, function
 from supple.expr.node import Expr
 from supple.formulations.tree.kinematics import Kinematics, state
@@ -52,13 +53,28 @@ class Strained:
 
 
 def strained(model: Model, q: Array) -> dict[int, Strained]:
-    """How far beams are strained in a posture, or in any of many (..., nq), by their frames."""
-    made = {}
+    """How far beams are strained in a posture, or in any of many (..., nq), by their frames; at most so far in many where
+    even that is within all limits."""
+    q = q.reshape(-1, q.shape[-1])
+    made: dict[int, Strained] = {}
+    most = largest(q) if len(q) > 1 else None
     for j, frame in enumerate(model.mechanism.frames):
         if (slender := frame.body.slender) is not None:
-            x = _strains(frame.body, q[..., frame.e].reshape(-1, len(frame.body.coordinates)).T.copy())
-            made[j] = Strained(*(_largest(rows @ x) for rows in (slender.turning, slender.axial, slender.tipping)))
+            bound = None if most is None else _bound(frame.body, slender, most[frame.e])
+            if bound is None or next(iter(_excesses(frame, bound, 0.0)), None) is not None:
+                x = _strains(frame.body, q[:, frame.e].T.copy())
+                bound = Strained(*(_largest(rows @ x) for rows in (slender.turning, slender.axial, slender.tipping)))
+            made[j] = bound
     return made
+
+
+def _bound(body: Body, slender: Slender, q: Array) -> Strained:
+    """How far a beam is strained at most if no coordinate is larger than q."""
+    x = q.copy()
+    for t in body.stretches:
+        x[list(t.coordinates)] += 0.5 * q @ np.abs(t.G.astype(float)) @ q
+    sizes = (np.abs(rows.astype(float)) @ x for rows in (slender.turning, slender.axial, slender.tipping))
+    return Strained(*(float(size.max(initial=0.0)) for size in sizes))
 
 
 def _strains(body: Body, q: Array) -> Array:

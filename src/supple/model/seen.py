@@ -13,7 +13,8 @@ from typing import Any
 import numpy as np
 
 from supple.backends import shelf
-from supple.backends.sampled import turning
+from supple.backends.sampled import Driven, drives, turning
+from supple.backends.tape import Tape
 from supple.expr.function import Array as Graph
 from supple.expr.function import Function, function
 from supple.expr.node import add
@@ -26,7 +27,6 @@ from supple.model.followers import driven, followers, undeformed_places
 from supple.model.model import Model
 from supple.model.observe import coordinate_values, turning_vectors
 
-_BLOCK = 4096  # samples at once, so that what is not kept stays small and near
 _POINTS = ("position", "velocity", "acceleration", "spin", "rotation")
 _DRIVES = ("force", "passive", "active")  # of which actuator forces are made; the last outputs
 
@@ -77,7 +77,7 @@ def seen(
         if asked.attachments and asks("attachment_d"):
             out["attachment_deformation"] = np.subtract(out["attachment_position"], attachments, out=attachments)
     found = {"position": coordinate_values(model, q), "velocity": v, "acceleration": a}
-    return found | {name: np.moveaxis(x, -1, 0) for name, x in out.items()}
+    return found | {name: x.transpose(-1, *range(x.ndim - 1)) for name, x in out.items()}
 
 
 def _orientations(R: Array) -> Array:
@@ -96,31 +96,36 @@ def _evaluated(
     first = min((part.start for name, _, part in f.parts if name in _DRIVES), default=len(f.stored.results))
     kept, tau = shelf.array(first, count), np.zeros((len(model.active), count))
     every: dict[str, Any] = {"q": q, "v": v, "a": a, "w": w, "g": model.gravity}
-    for start in range(0, count, _BLOCK):
-        part = slice(start, min(start + _BLOCK, count))
-        room = shelf.array(len(f.stored.results) - first, part.stop - start)
-        f.rows((kept[:, part], room), **{k: every[k] if k == "g" else every[k][part] for k in f.inputs})
-        if asked.drives:
-            made = f.named(room, first)
-            if model.viscous is not None:
-                made["force"] += (v[part] @ model.viscous).T
-            tau[np.searchsorted(model.active, given), part] = _drives(model, made, list(given))
+    inputs = {k: every[k] for k in f.inputs}
+    damping = None if model.viscous is None else v @ model.viscous
+    if asked.drives:
+        tau[np.searchsorted(model.active, given)] = _drives(model, f, inputs, kept, damping, list(given))
+    else:
+        f.rows((kept,), **inputs)
     out = f.named(kept) | {"tau": tau}
-    if model.viscous is not None:
-        out["power_lost"] += (v @ model.viscous * v).sum(axis=-1)
+    if damping is not None:
+        out["power_lost"] += (damping * v).sum(axis=-1)
     return out
 
 
-def _drives(model: Model, made: dict[str, Array], given: list[int]) -> Array:
-    """Forces (given, samples) of actuators that make the motion.
+def _drives(
+    model: Model, f: Tape, inputs: dict[str, Any], kept: Array, damping: Array | None, given: list[int]
+) -> Array:  # fmt: skip
+    """Forces (given, samples) of actuators that make the motion; results of f before them go to `kept`.
 
     By virtual power: an actuator moves by itself, passive joints and platform follow, bodies do not bend further; so
     forces of deformation, which are stiff, do not enter."""
-    force, follow = made["force"], model.mechanism.indices("passive", "platform")
-    tau: Array = force[given]
-    if model.mechanism.closures and follow:
-        moved = driven(made["passive"], made["active"][:, np.searchsorted(model.active, given)])
-        tau = tau + np.einsum("ikn,in->kn", moved, force[follow])
+    follow = model.mechanism.indices("passive", "platform") if model.mechanism.closures else []
+    columns = np.searchsorted(model.active, given).tolist()
+    tau = np.empty((len(given), kept.shape[1]))
+    poor = drives(f, Driven(follow, given, columns), inputs, kept, None if damping is None else damping.T, tau)
+    if poor.any():
+        made = f(**{k: x if k == "g" else x[poor] for k, x in inputs.items()})
+        force = made["force"] if damping is None else made["force"] + damping[poor]
+        tau[:, poor] = force[:, given].T
+        if follow:
+            passive, active = (np.moveaxis(made[k], 0, -1) for k in ("passive", "active"))
+            tau[:, poor] += np.einsum("ikn,ni->kn", driven(passive, active[:, columns]), force[:, follow])
     return tau
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import pairwise
 
 import numpy as np
@@ -60,6 +61,11 @@ class Trajectory:
     def duration(self) -> float:
         return self.end - self.start
 
+    @cached_property
+    def last(self) -> Array:
+        """Values at the end, and after it."""
+        return self(self.end)[0]
+
     def __call__(self, t: ArrayLike) -> tuple[Array, Array, Array]:
         """Values, rates and second derivatives at t, each of t's shape + (channels,).
 
@@ -80,9 +86,18 @@ class Trajectory:
 
     def at_rest_from(self, near: float) -> float:
         """A time from which all channels stay that near to their last values."""
+        if near not in self._rests:
+            self._rests[near] = self._rest(near)
+        return self._rests[near]
+
+    @cached_property
+    def _rests(self) -> dict[float, float]:
+        return {}
+
+    def _rest(self, near: float) -> float:
         width = np.diff(self.knots)[:, None] ** np.arange(POWERS)
         moved = np.abs(self.coefficients[:, :, 1:]) @ width[:, 1:, None]
-        off = np.abs(self.coefficients[:, :, 0] - self(self.end)[0]) + moved[..., 0]
+        off = np.abs(self.coefficients[:, :, 0] - self.last) + moved[..., 0]
         moving = np.flatnonzero((off > near).any(axis=1))
         return float(self.knots[moving[-1] + 1]) if moving.size else self.start
 

@@ -20,6 +20,7 @@ from supple.model.algebra import Array
 from supple.simulation.simulator import Simulator
 
 LEAST = 0.02  # ratio of pivots below which other free coordinates are looked for
+_AT_ONCE = 1 << 16  # samples for which there is room from the start
 _WORDS = {
     "open_loops": "the loops cannot be closed any further: the motion reaches the edge of the workspace or a singular pose",
     "ill_posed": "the pose is singular: the loops no longer say how the passive joints follow",
@@ -48,6 +49,8 @@ class Group:
     stepper: Stepper
     state: State
     samples: list[Array] = field(default_factory=list)
+    room: Array | None = None  # for samples to come, behind those that are there
+    filled: int = 0
     outcome: str = "yielded"
     switched: float | None = None  # time of the last change of free coordinates
     # earlier rows, with other free coordinates: up to which, by which stepper, and which coordinates
@@ -58,8 +61,28 @@ class Group:
 
     @property
     def rows(self) -> Array:
-        made = shelf.array(sum(map(len, self.samples)), *self.samples[0].shape[1:])
-        return np.concatenate(self.samples, out=made)
+        """All samples, where they are if they stand behind one another, or else copied."""
+        count = sum(map(len, self.samples))
+        if self.room is not None and count == self.filled:
+            return self.room[:count]
+        return np.concatenate(self.samples, out=shelf.array(count, *self.samples[0].shape[1:]))
+
+    def record(self, steps: int, rows: int, drive: Drive, end: float) -> tuple[str, Array]:
+        """How so many steps ended, and their samples, at most `rows`, which are added to all others."""
+        room = None if self.room is None else self.room[self.filled :]
+        if room is None or len(room) <= self.state["rows_ahead"][0] or room.shape[1:] != (1, self.stepper.row):
+            room = self.room = None
+        outcome, samples = self.stepper.run(self.state, drive, end, steps, rows if room is None else len(room), room)
+        self.filled += len(samples)
+        if len(samples):
+            spare = room is None and 2 * len(samples) <= rows
+            self.samples.append(samples.copy() if spare else samples)
+        return outcome, samples
+
+    def forget(self) -> None:
+        """Give up all samples."""
+        self.samples.clear()
+        self.room = None
 
     def keep(self, keeper: Keeper) -> None:
         """Hand over the state and what is new since the last time."""
@@ -136,9 +159,25 @@ def group_at_start(simulator: Simulator, settings: Settings, number: int, runs: 
     outcome = stepper.begin(state, simulator.drive, np.array([r.parameters for r in own]))
     if outcome != "fine":
         raise SuppleError(why_stopped(simulator, group, outcome, 0.0))
-    group.samples.append(state.row()[None])
+    _begin(group, settings, simulator.duration)
     _hold(state)
     return group
+
+
+def _begin(group: Group, settings: Settings, duration: float) -> None:
+    """The first sample, with room for those that come if it is known how many."""
+    first = group.state.row()[None]
+    more = _rows_of(settings, duration) if settings.every > 0 else 0
+    if 0 < more < _AT_ONCE and group.stepper.lanes == 1:
+        group.room = shelf.array(1 + more, *first.shape[1:])
+        group.room[:1] = first
+        first, group.filled = group.room[:1], 1
+    group.samples.append(first)
+
+
+def _rows_of(settings: Settings, duration: float) -> int:
+    """Samples after the first one, and room for those of one step more."""
+    return int(duration / settings.every) + settings.most_samples + 4
 
 
 def switch(simulator: Simulator, group: Group, drive: Drive) -> bool:

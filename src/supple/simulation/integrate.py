@@ -82,7 +82,7 @@ def integrate_parts(
         yield _simulation(part, chosen, own, spent, accept, wanted)
         spent = (0.0, 0.0)  # told once
         for b in own:
-            b.samples.clear()
+            b.forget()
 
 
 def _integrated(
@@ -214,9 +214,7 @@ def _piece(simulator: Simulator, group: Group, settings: Settings, drive: Drive,
     rows = max(_ROWS, int(group.state["rows_ahead"][0]) + 1)
     while clock.perf_counter() - begun < PIECE:
         before = clock.perf_counter()
-        outcome, samples = group.stepper.run(group.state, drive, end, steps, rows)
-        if len(samples):
-            group.samples.append(samples if 2 * len(samples) > rows else samples.copy())  # without much room for more
+        outcome, samples = group.record(steps, rows, drive, end)
         lost = runaway(simulator, group, samples)
         if lost:
             group.outcome = lost
@@ -295,11 +293,16 @@ def _simulation(
         ],
     }
     signals, axes = only(keep, signals, axes)
-    made = {**simulator.provenance, "supple": _version(), "options": json.dumps(asdict(settings), sort_keys=True)}
+    made = {**simulator.provenance, "supple": _version(), "options": _written(settings)}
     kinds = tuple(c.kind for c in simulator.model.mechanism.coordinates)
     name = simulator.model.mechanism.name
     varied = {k: tuple(float(y) for y in x) for k, x in simulator.varied.items()}
     return Simulation(name, simulator.motion.name, time, signals, axes, kinds, outcome, summary, varied, made)
+
+
+@cache
+def _written(settings: Settings) -> str:
+    return json.dumps(asdict(settings), sort_keys=True)
 
 
 def _stiff(simulator: Simulator) -> list[str]:

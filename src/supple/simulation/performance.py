@@ -22,11 +22,10 @@ def performance(simulator: Simulator, time: Array, signals: dict[str, Signal]) -
     if "tau" not in signals:
         return made  # nothing drives the robot
     tau, velocity = _by_run(simulator, signals["tau"]), _by_run(simulator, signals["velocity"])
-    power = (tau * velocity[..., simulator.model.active]).sum(axis=-1)
+    power = sum((tau[..., k] * velocity[..., i] for k, i in enumerate(simulator.model.active)), np.zeros(tau.shape[:2]))
     if "power_lost" in signals:
-        lost = _by_run(simulator, signals["power_lost"])
-        made["energy_lost_J"] = _worst(np.trapezoid(np.nan_to_num(lost), time, axis=0))
-    made["work_J"] = _worst(np.trapezoid(np.nan_to_num(np.maximum(power, 0.0)), time, axis=0))
+        made["energy_lost_J"] = _worst(_integral(time, _by_run(simulator, signals["power_lost"])))
+    made["work_J"] = _worst(_integral(time, np.maximum(power, 0.0)))
     end = _end_of_path(simulator, time)
     if end is not None and "point_deformation" in signals and len(time) - _after(time, end) > 2:
         deformation = _by_run(simulator, signals["point_deformation"])
@@ -50,6 +49,15 @@ def _worst(values: Array) -> float:
     return float(np.fmax.reduce(values, axis=None, initial=0.0))
 
 
+def _integral(time: Array, values: Array) -> Array:
+    """Integrals (runs,) of values (time, runs) over time by trapezia, zero where they are no numbers."""
+    step = np.zeros(len(time) + 1)
+    np.subtract(time[1:], time[:-1], out=step[1:-1])
+    weights = 0.5 * (step[1:] + step[:-1])
+    made: Array = weights @ values
+    return made if np.isfinite(made).all() else weights @ np.nan_to_num(values)
+
+
 def _after(time: Array, end: float) -> int:
     """The first sample after a time."""
     return int(np.searchsorted(time, end, side="right"))
@@ -65,7 +73,7 @@ def _end_of_path(simulator: Simulator, time: Array) -> float | None:
     """When the path of the actuators has come to its last place, if it does so while the simulation goes on."""
     if simulator.path is None or not len(time):
         return None
-    last = simulator.path(time[-1:])[0]
+    last = simulator.path.last if time[-1] >= simulator.path.end else simulator.path(time[-1:])[0]
     begin = end = min(_after(time, simulator.path.at_rest_from(_STILL)), len(time))
     while begin > 0:  # from there back, as few samples as it takes
         begin = max(0, end - 2 * (end - begin) - 64)
@@ -85,7 +93,7 @@ def settling(time: Array, deformation: Array, end: float) -> float | None:
 
     Near: within SETTLED of the range of its deformation until then; its last place: the mean of the last fifth."""
     first, tail = _after(time, end), end + 0.8 * (time[-1] - end)
-    last = np.nanmean(deformation[_after(time, tail) :], axis=0)
+    last = _mean(deformation[_after(time, tail) :])
     allowed = SETTLED * _range(deformation[:first])
     away = np.linalg.norm(deformation[first:] - last, axis=-1) > np.maximum(allowed, _STILL)
     far = first + np.flatnonzero(away.any(axis=1))
@@ -106,7 +114,13 @@ def _at_tools(simulator: Simulator, signals: dict[str, Signal]) -> dict[str, Any
 
 
 def _rms(off: Array) -> float:
-    return _worst(np.sqrt(np.nanmean(off**2, axis=0)))
+    return _worst(np.sqrt(_mean(off**2)))
+
+
+def _mean(x: Array) -> Array:
+    """The mean over time, what is no number left out."""
+    made: Array = x.mean(axis=0)
+    return made if np.isfinite(made).all() else np.nanmean(x, axis=0)
 
 
 def _tracking(simulator: Simulator, signals: dict[str, Signal], tau: Array) -> dict[str, Any]:

@@ -94,9 +94,11 @@ class Stepper:
     def again(self, state: State, drive: Drive) -> str:
         return OUTCOMES[self.library.supple_again(state.pointer, ctypes.byref(drive.structure))]
 
-    def run(self, state: State, drive: Drive, until: float, steps: int, rows: int) -> tuple[str, Array]:
-        """How it ended, and the samples (count, lanes, row)."""
-        out = shelf.array(rows, self.lanes, self.row)
+    def run(
+        self, state: State, drive: Drive, until: float, steps: int, rows: int, room: Array | None = None
+    ) -> tuple[str, Array]:  # fmt: skip
+        """How it ended, and the samples (count, lanes, row), which are the first ones of `room` if that is given."""
+        out = shelf.array(rows, self.lanes, self.row) if room is None else room
         written = ctypes.c_longlong(0)
         outcome = self.library.supple_run(
             state.pointer, ctypes.byref(drive.structure), ctypes.c_double(until), ctypes.c_longlong(steps),
