@@ -1,6 +1,6 @@
 """Vibration that commands leave, by shaper: two trapezoidal moves of DualEMPS' square, unshaped and shaped.
 
-    python bench/shapers.py [--free | --arm | --rubbing] [ROW ...]      # rows such as zvd:1 smooth:1+2+3; all if none
+    python bench/shapers.py [--free | --arm | --rubbing] [ROW ...]      # rows such as zvd:1 zvd:1@0.1; all if none
 
 --free: without stiction; --arm: serial_arm stretches out, and its frequencies change by more than half; --rubbing: five_bar
 with 2 kg at its tool and dry friction of 0.03 N m in its passive joints.
@@ -10,6 +10,7 @@ After a move the tip creeps back while friction lets go of the passive joints, a
 of all frequencies above 5 Hz together; `swing` is half the diagonal of the box that holds all that moves, creep included
 (what `supple simulate` prints), `acceleration` the largest of P. Ratios to the unshaped move, the worse of the two moves.
 `start`, `end`: frequencies of the start or the end instead of those along the way; 10 % high, low: those of the start, off.
+zvd:1@0.1: with that damping ratio instead of the robot's own, in all columns.
 `periods`: how much later the command ends, in periods of mode 1.
 """
 
@@ -27,6 +28,7 @@ from timing import show
 
 import supple
 from supple.motion.description import Motion, Shaper
+from supple.results import Modes
 
 MOVE, REST, STEP, WATCHED = 1.8, 1.4, 0.5e-3, 0.5  # s
 ORDER, SLOWEST = 24, 5.0  # of the pencil; Hz
@@ -59,7 +61,7 @@ def written(pose: dict[str, float]) -> str:
 
 _EDGES = ({"q11": 0.1}, {"q21": 0.1})  # the way back is alike
 SQUARE = Case("dualemps", {}, {"q11": -0.1, "q21": -0.1}, _EDGES, MOVE, 0.3, (
-    *("zv:1", "zvd:1", "zvdd:1", "ei:1", "si:1", "average:1", "smooth:1", "together:1"),
+    *("zv:1", "zvd:1", "zvd:1@0.1", "zvd:1@0.2", "zvdd:1", "ei:1", "si:1", "average:1", "smooth:1", "together:1"),
     *("zv:1+2", "zvd:1+2", "ei:1+2", "smooth:1+2", "together:1+2"),
     *("zvd:1+2+3", "zvdd:1+2+3", "ei:1+2+3", "smooth:1+2+3", "together:1+2+3"),
 ))  # fmt: skip
@@ -121,6 +123,13 @@ def vibration(y: np.ndarray, step: float) -> float:
     return float(np.linalg.norm((V[:, turning] @ shares[turning]).real, axis=1).max())
 
 
+def fixed(law: str, modes: Sequence[int], ratios: Sequence[float], own: Modes, by: float) -> Shaper:
+    """A shaper for constant frequencies, so many times those of a pose, with its damping ratios if none are given."""
+    undamped, z = own.frequencies_hz[[k - 1 for k in modes]], own.damping_ratios[[k - 1 for k in modes]]
+    damped, shown = by * undamped * np.sqrt(1 - z**2), np.array(ratios) if ratios else z
+    return Shaper(law, (), tuple((damped / np.sqrt(1 - shown**2)).tolist()), tuple(shown.tolist()))
+
+
 def main() -> None:
     arguments = sys.argv[1:]
     cases = {"--arm": ARM, "--free": replace(SQUARE, settings={"width": 1.0}), "--rubbing": RUBBING}
@@ -147,13 +156,14 @@ def main() -> None:
     rows = [row("none", "", before, ("", "", "", "")), row("quintic", "", polynomial, ("", "", "", ""))]
     for text in [a for a in arguments if not a.startswith("--")] or case.rows:
         law, _, listed = text.partition(":")
+        listed, _, damping = listed.partition("@")
         modes = tuple(int(k) for k in listed.split("+"))
-        shapers = [Shaper(law, modes), Shaper(law, modes, along=False)]
-        for own, by in ((last, 1.0), (first, 1.1), (first, 0.9)):
-            found = [(float(by * own.frequencies_hz[k - 1]), float(own.damping_ratios[k - 1])) for k in modes]
-            shapers.append(Shaper(law, (), *zip(*found, strict=True)))
+        ratios = (float(damping),) * len(modes) if damping else ()
+        shapers = [Shaper(law, modes, (), ratios), Shaper(law, modes, (), ratios, along=False)]
+        shapers += [fixed(law, modes, ratios, own, by) for own, by in ((last, 1.0), (first, 1.1), (first, 0.9))]
         made, *others = (left(robot, case, replace(motion, shaper=x)) for x in shapers)
-        rows.append(row(law, listed, made, [times(before.vibration, x.vibration) for x in others]))
+        name = f"{law}, {damping}" if damping else law
+        rows.append(row(name, listed, made, [times(before.vibration, x.vibration) for x in others]))
         print(*rows[-1], file=sys.stderr, flush=True)
     show(
         f"{case.robot}, trapezoidal moves: vibration left, and how many times less than unshaped",

@@ -6,10 +6,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from click.testing import CliRunner
 
 import supple
 from supple.analyses.optimise_motion import _simulated
 from supple.backends.compiler import find_compiler
+from supple.cli.main import main
 from supple.errors import SuppleError
 from supple.machine import Machine
 from supple.model.follow import follow
@@ -140,6 +142,20 @@ def test_what_is_foreseen_is_what_simulations_leave(tmp_path: Path) -> None:
     assert np.abs(alone - told).max() > 0.3 * np.abs(told).max()
 
 
+@pytest.mark.skipif(find_compiler() is None, reason="no C compiler")
+def test_what_friction_leaves_ends_the_command_with_2_and_is_kept(tmp_path: Path) -> None:
+    """Joints of dualemps stick, and its tip creeps by more than is asked for however it stops."""
+    (file := tmp_path / "edge.yaml").write_text(
+        "start: {q11: -0.1, q21: -0.1}\nmoves: [{to: {q11: 0.1}, duration: 1.8 s}, {rest: 1 s}]\n"
+        "limits: {speed: 0.3 m/s, force: 150 N}\n"
+    )
+    asked = ["optimise-motion", "dualemps", "--motion", str(file), "--residual", "1 um", "-o", str(tmp_path / "quick.csv")]
+    ran = CliRunner().invoke(main, asked)
+    told = [line for line in ran.stderr.splitlines() if "limits cannot be met: P moves by" in line]
+    assert ran.exit_code == 2 and len(told) == 1 and "ask for --residual '" in told[0]
+    assert supple.Robot("dualemps").motion(tmp_path / "quick.csv").path is not None
+
+
 def test_limits_that_cannot_be_met_are_told(robot: supple.Robot, tmp_path: Path) -> None:
     heavy = supple.Robot("delta")
     with pytest.raises(SuppleError, match="however slow, its limit is"):
@@ -149,6 +165,8 @@ def test_limits_that_cannot_be_met_are_told(robot: supple.Robot, tmp_path: Path)
             robot.optimise_motion("go", limits=limits)
     with pytest.raises(SuppleError, match="residual"):
         robot.optimise_motion("go", residual="0 m")
+    with pytest.raises(SuppleError, match="to which simulations of these ways are true; ask for that or more"):
+        robot.optimise_motion("go", residual="1e-12 m")
     with pytest.raises(SuppleError, match="no point 'nose'"):
         robot.optimise_motion("go", residual="1 um", of="nose")
     (free := tmp_path / "free.yaml").write_text("moves: [{by: {s: 0.1}, duration: 0.6 s}]")

@@ -232,6 +232,23 @@ def test_a_beam_on_a_slider_comes_to_rest() -> None:
     assert duration == pytest.approx(0.8) and 0.8 < longer < 0.88
 
 
+def test_damping_that_is_given_changes_amplitudes_alone() -> None:
+    """As dry friction does, which leaves frequencies alone: the same times, amplitudes of Singer and Seering's formula."""
+    robot = Machine.parse(SLIDER.replace("SHAPER", ""))
+    motion = robot.motion("go")
+    own, given = (simulator(robot, shaped_by(motion, x)).path for x in ("zvd", "zvd:modes=1,damping=0.2"))
+    read = simulator(Machine.parse(SLIDER.replace("SHAPER", ", shaper: {zvd: {damping: [0.2]}}")), "go").path
+    assert own is not None and given is not None and read is not None
+    assert given.end == pytest.approx(own.end, abs=1e-12)
+    K = np.exp(-np.pi * 0.2 / np.sqrt(1 - 0.2**2))
+    first = 0.1 / 0.35 / 0.05  # m/s^2 of the trapezoid
+    assert given(1e-3)[2][0] == pytest.approx(first / (1 + K) ** 2, rel=1e-9)
+    assert read(1e-3)[2][0] == pytest.approx(first / (1 + K) ** 2, rel=1e-9)
+    assert own(1e-3)[2][0] == pytest.approx(first / 4, rel=1e-2)
+    with pytest.raises(SuppleError, match="as many damping ratios as modes"):
+        shaped_by(motion, "zvd:modes=1+2,damping=0.2")
+
+
 def test_vibration_and_settling_of_a_known_signal() -> None:
     t = np.linspace(0.0, 3.0, 3001)
     ringing = 1.0 + 0.5 * np.exp(-4 * (t - 1)) * np.sin(40 * (t - 1))
@@ -249,6 +266,8 @@ def test_vibration_and_settling_of_a_known_signal() -> None:
         (", shaper: {zvd: {modes: [1], frequencies: [3 Hz]}}", "modes or frequencies, not both"),
         (", shaper: {zvd: {frequencies: [0 Hz]}}", "must be positive"),
         (", shaper: {zvd: {frequencies: [3 Hz], damping: [0.1, 0.2]}}", "as many damping ratios as frequencies"),
+        (", shaper: {zvd: {modes: [1, 2], damping: [0.1]}}", "as many damping ratios as modes"),
+        (", shaper: {zvd: {damping: [0.1, 0.1]}}", "as many damping ratios as modes"),
         (", shaper: {zdv: {}}", "did you mean 'zv'"),
         (", shaper: {zvd: {frequencies: [1 Hz]}}", "longer than the motion's"),
         (", shaper: {zvd: {frequencies: [2 Hz, 2.1 Hz]}}", "longer than the motion's"),

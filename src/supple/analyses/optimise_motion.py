@@ -19,7 +19,7 @@ from supple.results import Simulation
 from supple.robot.written import Written, seconds, si
 from supple.simulation.amended import amended, arriving
 from supple.simulation.integrate import integrate
-from supple.simulation.quickest import Asked, Way, quickest, residual_of, timed
+from supple.simulation.quickest import Asked, Way, quickest, residual_of, struck, timed
 from supple.simulation.simulator import simulator
 from supple.simulation.way_laws import Law
 from supple.simulation.ways_of import spans, way_between
@@ -27,6 +27,8 @@ from supple.storage import save
 
 _ROUNDS = 5  # simulations, each of which the next law makes up for
 _MET = 1.001  # of what is asked
+_FAR, _NEARER = 2.0, 0.7  # what is so many times too much, and does not become less by this factor, stays
+_TRUE = 1e-5  # of vibrations: what simulations are true to
 _DIMENSIONS = {
     "speed": {"m": "velocity", "rad": "rate"},
     "acceleration": {"m": "acceleration", "rad": "angular acceleration"},
@@ -61,16 +63,46 @@ def optimise_motion(
         raise SuppleError(f"{read.name!r} does not move")
     point = _point(robot, read, of) if np.isfinite(asked.residual) else None
     ways = [way_between(robot, read, path, span, point, modes) for span in found]
+    _check_residual(ways, asked)
     result = _settled(robot, read, path, found, ways, known, asked, point, every, progress)
-    left = (result.summary["performance"].get("residual_vibration_m") or {}).get(point, 0.0)
-    if left > asked.residual:
-        result.summary["notices"].append(
-            f"{point} moves by {1e6 * left:.3g} µm after the last way, more than asked for: creep, friction and faster "
-            "vibrations than --modes are not foreseen; ask for less, or shape the result"
-        )
+    result.summary["unmet"] = _unmet(result, path, asked, point)
+    result.summary["notices"] += result.summary["unmet"]
     if output is not None:
         save(result, Path(output))
     return result
+
+
+def _check_residual(ways: list[Way], asked: Asked) -> None:
+    """Whether simulations could tell what is asked for."""
+    least = _TRUE * max(struck(way) for way in ways)
+    if asked.residual < least:
+        raise SuppleError(
+            f"limits cannot be met: a residual of {asked.residual:.3g} m is below the {least:.2g} m to which simulations of "
+            "these ways are true; ask for that or more"
+        )
+
+
+def _unmet(result: Simulation, path: Trajectory, asked: Asked, point: str | None) -> list[str]:
+    """What the flexible robot does beyond what was asked, in words, and what to do."""
+    used, left = _used(result, path, asked, point)
+    said = []
+    if used.max(initial=0.0) > _MET:
+        most = 100 * used.max()
+        said.append(f"limits cannot be met: {path.names[int(used.argmax())]} needs {most:.4g} % of its force; raise it")
+    if left > 1:
+        size = 1e6 * left * asked.residual
+        said.append(
+            f"limits cannot be met: {point} moves by {size:.3g} µm after the last way, more than the "
+            f"{1e6 * asked.residual:.3g} µm asked for: creep, friction and faster vibrations than --modes are not foreseen; "
+            f"ask for --residual '{_above(size)} um', or shape the result"
+        )
+    return said
+
+
+def _above(x: float) -> str:
+    """A number a little larger, in two digits."""
+    step = 10.0 ** (np.floor(np.log10(x)) - 1)
+    return f"{np.ceil(1.05 * x / step) * step:.3g}"
 
 
 def _simulated(
@@ -106,10 +138,10 @@ def _settled(
             break
         result = _simulated(robot, read, path, found, made, known, point, every)
         used, left = _used(result, path, asked, point)
-        best = min(best, (max(used.max(initial=0.0), left), result), key=lambda x: x[0])
+        before, best = best[0], min(best, (max(used.max(initial=0.0), left), result), key=lambda x: x[0])
         if progress is not None:
             progress((k + 1) / (_ROUNDS + 1))
-        if best[0] <= _MET:
+        if best[0] <= _MET or (best[0] > _FAR and best[0] > _NEARER * before):
             break
         wanted = replace(wanted, force=wanted.force * np.minimum(1.0, 0.999 / used))
         ways = _amended(path, found, made, result)

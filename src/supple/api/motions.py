@@ -139,7 +139,7 @@ class Motions(Machine):
 
         limits: speed, acceleration, force: most of any actuator, instead of the motion's own; residual: most vibration (m)
         that each way may leave at the point `of`, of so many modes, those that leave most. The result is the simulation of
-        the flexible robot, whose `performance` says what it uses and leaves."""
+        the flexible robot, whose `performance` says what it uses and leaves, `unmet` what is more than was asked for."""
         from supple.analyses.optimise_motion import optimise_motion
         from supple.shown import SimulationShown, shown
 

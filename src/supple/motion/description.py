@@ -58,7 +58,7 @@ class Controller:
 @dataclass(frozen=True)
 class Shaper:
     """How a path is shaped so that it leaves vibrations at rest: `law` for these modes of the robot, actuators held, or for
-    frequencies (Hz) with damping ratios."""
+    frequencies (Hz) with damping ratios; beside modes, damping ratios are instead of the robot's own (none: those)."""
 
     law: str
     modes: tuple[int, ...]  # counted from 1; empty if frequencies are given

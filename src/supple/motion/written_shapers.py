@@ -28,15 +28,15 @@ def shaped_by(motion: Motion, text: str) -> Motion:
         raise SuppleError(f"shaper {text}: give modes or frequencies, not both")
     frequencies = _listed(given, "frequencies", "frequency")
     damping = _listed(given, "damping", "number") or (0.0,) * len(frequencies)
-    if len(damping) != len(frequencies):
-        raise SuppleError(f"shaper {text}: give as many damping ratios as frequencies")
+    modes = () if frequencies else _modes(given.get("modes", "1"))
+    if damping and len(damping) != len(frequencies or modes):
+        raise SuppleError(f"shaper {text}: give as many damping ratios as {'frequencies' if frequencies else 'modes'}")
     if any(f <= 0 for f in frequencies) or any(not 0 <= z < 1 for z in damping):
         raise SuppleError(f"shaper {text}: frequencies must be above 0, damping ratios from 0 to below 1")
     tolerance, width = _share(given, "tolerance"), _share(given, "width")
     poses = given.get("poses", "along")
     if poses not in ("along", "start"):
         raise SuppleError(f"shaper {text}: poses={poses}: must be along or start")
-    modes = () if frequencies else _modes(given.get("modes", "1"))
     made = Shaper(law, modes, frequencies, damping, tolerance or 0.05, width, _length(given), poses == "along")
     return replace(motion, shaper=made)
 

@@ -239,7 +239,8 @@ Share = Annotated[Any, Q("number", above=0, below=1)]
 
 
 class ShaperLaw(FileRecord):
-    """Vibrations that a path shall not leave: modes of the robot (its first if nothing is said), or frequencies."""
+    """Vibrations that a path shall not leave: modes of the robot (its first if nothing is said), or frequencies; damping
+    ratios of either, of modes instead of those that the robot file has."""
 
     modes: Annotated[list[Annotated[int, Field(ge=1, le=1000)]], Field(min_length=1, max_length=20)] | None = None
     frequencies: Annotated[list[Frequency], Field(min_length=1, max_length=20)] | None = None
@@ -253,8 +254,9 @@ class ShaperLaw(FileRecord):
     def _one_source(self) -> ShaperLaw:
         if self.modes is not None and self.frequencies is not None:
             raise PydanticCustomError("one_of", "give modes or frequencies, not both", {})
-        if self.damping is not None and len(self.damping) != len(self.frequencies or []):
-            raise PydanticCustomError("count", "give as many damping ratios as frequencies", {})
+        if self.damping is not None and len(self.damping) != len(self.frequencies or self.modes or [1]):
+            what = "modes" if self.frequencies is None else "frequencies"
+            raise PydanticCustomError("count", f"give as many damping ratios as {what}", {})
         return self
 
 

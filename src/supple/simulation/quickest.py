@@ -142,9 +142,19 @@ def _calm(shaking: Shaking, residual: float, law: Law, T: float) -> tuple[Array,
     rows, most = [], []
     for near in NEAR:
         for row, by_speed in zip(*shaking.amplitudes(law, T, near), strict=True):
-            rows.append((sides[:, None] * row).real)
-            most.append(residual / len(shaking.sizes) * np.cos(np.pi / _SIDES) - (sides * by_speed).real)
+            share = residual / len(shaking.sizes)  # rows of 1, which solvers keep to their own tolerance
+            rows.append((sides[:, None] * row).real / share)
+            most.append(np.cos(np.pi / _SIDES) - (sides * by_speed).real / share)
     return np.vstack(rows), np.concatenate(most)
+
+
+def struck(way: Way) -> float:
+    """The vibration (m) that the way as it was given leaves if its largest acceleration ends at once."""
+    if way.shaking is None:
+        return 0.0
+    squares = np.maximum(np.diagonal(way.shaking.stiffness[-1]), 1e-300)
+    most = 10 / np.sqrt(3) / way.duration**2  # of a quintic from 0 to 1
+    return float((way.shaking.sizes * np.abs(way.shaking.pulled[-1, :, 0]) / squares).sum() * most)
 
 
 def residual_of(way: Way, law: Law) -> float:

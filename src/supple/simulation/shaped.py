@@ -110,7 +110,9 @@ def _vibrations(robot: Machine, model: Model, motion: Motion, shaper: Shaper) ->
         raise SuppleError(f"{motion.name!r}: no actuator follows the path, so no mode belongs to it; give frequencies")
     times = _poses(trajectory) if shaper.along else np.array([trajectory.start])
     found = _Modes(model, motion, trajectory, max(shaper.modes)).at(times)
-    return [_vibration(motion, times, found, k - 1) for k in shaper.modes]
+    made = [_vibration(motion, times, found, k - 1) for k in shaper.modes]
+    # Dry friction damps vibrations and leaves their frequencies alone, so damping that is given does, too
+    return [replace(v, damping=z) for v, z in zip(made, shaper.damping or [v.damping for v in made], strict=True)]
 
 
 def _vibration(motion: Motion, times: Array, found: tuple[Array, Array], k: int) -> Vibration:

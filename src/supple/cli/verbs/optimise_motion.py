@@ -38,3 +38,5 @@ def optimise_motion(
             motion, limits=limits, residual=residual, of=of, modes=modes, every=every, output=output, progress=report
         )
     show(result, output, plot, as_json)
+    if result.summary["unmet"]:
+        raise SystemExit(2)
