@@ -51,12 +51,11 @@ AGREED = 2e-3  # of accelerations, and of frequencies without weight
 
 def robot(modes: int, elements: int, settings: Mapping[str, str] | None = None) -> Machine:
     """The robot with shapes of its plate under loads at the corners, besides some modes, and elements of its rods."""
-    corners = ", ".join(f"c{k}: {{at: [side*cos(pi*{k}/3), side*sin(pi*{k}/3)]}}" for k in range(6))
     text = (files("supple") / "gallery" / "gough_stewart_flexible.yaml").read_text(encoding="utf-8")
-    free, loaded = "{free_free: {modes: modes}}", f"{{static: {{modes: {modes}}}}}\n      attachments: {{{corners}}}"
+    own, loaded = "{static: {modes: modes}}", f"{{static: {{modes: {modes}}}}}"
     rod, finer = "material: steel, axis: z", f"material: steel, axis: z, elements: {elements}"
-    assert text.count(free) == text.count(rod) == 1
-    return Machine.parse(text.replace(free, loaded).replace(rod, finer), dict(settings or {}))
+    assert text.count(own) == text.count(rod) == 1
+    return Machine.parse(text.replace(own, loaded).replace(rod, finer), dict(settings or {}))
 
 
 def made(modes: int, elements: int) -> Simulator:

@@ -32,7 +32,9 @@ HOLES
       tolerance: 0.01
       stiffeners:
 RIBS
-      reduction: {free_free: {modes: modes}}
+      attachments:
+CORNERS
+      reduction: {static: {modes: 10}}
 """
 
 
@@ -46,7 +48,8 @@ def milled() -> str:
         ends = (f"[{r}*cos({turn.format(k)}), {r}*sin({turn.format(k)})]" for r in ("0.06", "side"))
         ribs.append("{{from: {}, to: {}, section: rib, offset: -24 mm}}".format(*ends))
     start, end = text.index("  plate:\n    plate:"), text.index("platform:")
-    own = MILLED.replace("HOLES", _listed(holes)).replace("RIBS", _listed(ribs))
+    corners = [f"        c{k}: {{at: [side*cos({turn.format(2 * k)}), side*sin({turn.format(2 * k)})]}}" for k in range(6)]
+    own = MILLED.replace("HOLES", _listed(holes)).replace("RIBS", _listed(ribs)).replace("CORNERS", "\n".join(corners))
     text = text[:start] + own.lstrip("\n") + "\n" + text[end:]
     text = text.replace("centre: {link: platform}", "rim: {link: platform, at: [60 mm, 0, 0]}")
     return text.replace("sections:\n", "sections:\n  rib: {rectangle: {y: 8 mm, z: 40 mm}}\n")

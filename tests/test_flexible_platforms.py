@@ -16,7 +16,7 @@ from supple.backends.targets import TARGETS
 from supple.backends.targets.fmu import write_fmu
 from supple.fmu_parts import fmu_parts
 from supple.generator import packed
-from supple.machine import Machine
+from supple.machine import Machine, locate
 from supple.model.equilibrium import equilibrium
 from supple.model.model import Model
 from supple.model.posture import posture
@@ -62,6 +62,31 @@ def test_a_stiff_platform_leaves_the_energy_to_legs_and_joints() -> None:
     assert shares[0] > 0.75
     assert shares[1] / shares[2] == pytest.approx(10, rel=0.05)
     assert 2 * frequencies[0] < frequencies[1] < frequencies[2] < 1.05 * frequencies[1]
+
+
+def test_shapes_under_loads_are_what_more_and_more_modes_come_to() -> None:
+    """Frequencies of free modes alone fall towards those with shapes under loads, which more modes hardly change."""
+    text = locate("gough_stewart_flexible").read_text(encoding="utf-8")
+    alone = text.replace("{static: {modes: modes}}", "{free_free: {modes: modes}}")
+    first = {
+        (way, n): modes(Machine.parse(given, {"modes": n}).model(), count=3).frequencies_hz[[0, 2]]
+        for way, given in (("alone", alone), ("loaded", text))
+        for n in ((4, 30) if way == "loaded" else (10, 30, 60))
+    }
+    assert first["loaded", 4] == pytest.approx(first["loaded", 30], rel=2e-5)
+    errors = np.array([first["alone", n] / first["loaded", 4] - 1 for n in (10, 30, 60)])
+    assert (errors > 0).all() and (np.diff(errors, axis=0) < 0).all()
+    assert errors[0] == pytest.approx([0.025, 0.043], abs=0.002)
+
+
+def test_platforms_with_attachments_get_shapes_under_loads_by_default() -> None:
+    text = locate("gough_stewart_flexible").read_text(encoding="utf-8")
+    unsaid = text.replace("      reduction: {static: {modes: modes}}\n", "")
+    nameless = unsaid[: unsaid.index("      attachments:")] + unsaid[unsaid.index("\nplatform:") :]
+    mindlin = unsaid.replace("kirchhoff", "mindlin\n      refine: 0")
+    for given, method in ((unsaid, "static"), (nameless, "free_free"), (mindlin, "free_free")):
+        reduced = flexible_bodies(Machine.parse(given).description)["plate"][0].reduced
+        assert reduced is not None and reduced.method == method
 
 
 def test_tables_show_the_shares_of_robots_that_have_several_kinds(capsys: pytest.CaptureFixture[str]) -> None:

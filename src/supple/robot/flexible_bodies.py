@@ -162,15 +162,15 @@ class FlexibleBodies:
         model = made.model
         edges = {name for name, a in given.attachments.items() if a.at is None}
         root = _root(model, given.root, floating)
-        method, selection = _reduction(given.reduction, floating)
+        touched = (_touched(s, s.name in edges, given) for s in model.sites)
+        ends = tuple(s for s in touched if s is not None)
+        method, selection = _reduction(given.reduction, floating, len(ends) == len(model.sites) > 0)
         if root is not None and root.name not in edges and method != "free_free":
             text = "a plate held at a point turns about it without end as the mesh gets finer"
             raise SuppleError(f"{method}: {text}; give the root as an edge: or hole:, or use free_free")
         if method in ("craig_bampton", "static") and given.element == "mindlin" and len(edges) < len(model.sites):
             text = "a point of a Mindlin plate gives way without end as the mesh gets finer"
             raise SuppleError(f"{method}: {text}; attach edges or holes, use element: kirchhoff, or free_free")
-        touched = (_touched(s, s.name in edges, given) for s in model.sites)
-        ends = tuple(s for s in touched if s is not None)
         body, shape = self.reduced(model, root, ends, method, selection, surface=True, stiffening=given.stiffening)
         if body.reduced is not None:
             body = replace(body, reduced=replace(body.reduced, meshes=made.meshes, extrapolated=made.extrapolated))
@@ -213,7 +213,7 @@ class FlexibleBodies:
         model = weighed(with_masses(model, [self.tied_mass(model, m) for m in given.masses]))
         model = seen_from(model, _frame_origin(model, given.origin))
         root = _root(model, given.root, floating)
-        method, selection = _reduction(given.reduction, floating)
+        method, selection = _reduction(given.reduction, floating, nodal.modes is None and len(model.sites) > 0)
         if nodal.modes is not None and method != "free_free":
             raise SuppleError(f"{method}: {path.name} holds modes of the free body and no matrices; use free_free")
         return self.reduced(model, root, model.sites, method, selection, surface=False, stiffening=given.stiffening)
@@ -311,9 +311,11 @@ def reduction_of(given: Any) -> tuple[str, Selection]:
     return method, selection
 
 
-def _reduction(given: Any, floating: bool) -> tuple[str, Selection]:
+def _reduction(given: Any, floating: bool, loadable: bool) -> tuple[str, Selection]:
+    """Method and selection of an entry, or those of a body whose file does not say; `loadable`: at its attachments."""
     if given is None:
-        return ("free_free", Selection(modes=_FREE)) if floating else ("clamped_free", Selection(modes=_HELD))
+        platforms = "static" if loadable else "free_free"  # modes alone give way too little where legs push
+        return (platforms, Selection(modes=_FREE)) if floating else ("clamped_free", Selection(modes=_HELD))
     if given.clamped_free is not None and floating:
         raise SuppleError("clamped_free: a platform is not held anywhere; use free_free, craig_bampton or static")
     return reduction_of(given)
