@@ -9,16 +9,23 @@ want the other sign.
 from __future__ import annotations
 
 import heapq
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
 from supple.expr.function import Array, Function
 from supple.expr.node import Expr, Number, Scalar, _node
-from supple.expr.passes.signed import Reference, Signed, read
+from supple.expr.passes.signed import ODD, Reference, Signed, read
 
 _EFFORT = 400_000  # nodes visited by the search before it settles for what it has
 _ANCESTORS = 300  # nodes tried to repair one negation
+_SECOND = 20  # of these, tried after another one that neither gains nor loses
+
+_FIXED, _SUM, _PRODUCT, _ODD = range(4)  # kinds of rules by which nodes have their signs
+_Rule = tuple[int, int, int, int]  # kind, two operands, and the sign of the second one, or of the node itself
+_ANY: _Rule = (_FIXED, 0, 0, 0)
+_EVEN: _Rule = (_FIXED, 0, 0, 1)
+_Flipped = tuple[list[int], dict[int, bool]]  # nodes flipped, and what nodes that may have changed cost before
 
 
 def signs(f: Function) -> Function:
@@ -50,9 +57,14 @@ class Orientation:
         for refs in graph.outputs.values():
             for r in refs:
                 self._want(r)
-        self.stored: dict[int, int] = {}
+        self.stored = [1] * len(graph.ops)
+        self.rules = [_ANY] * len(graph.ops)
         for i in self.live:
+            self.rules[i] = self._rule(i)
             self.stored[i] = self._preferred(i) or self._labelled(i)
+        self.costs = [False] * len(graph.ops)
+        for i in self.live:
+            self.costs[i] = self.cost(i)
 
     def _want(self, r: Reference) -> None:
         if abs(r) not in self.graph.values:
@@ -61,20 +73,24 @@ class Orientation:
     def _labelled(self, i: int) -> int:
         return -1 if -i in self.graph.labels and i not in self.graph.labels else 1
 
+    def _rule(self, i: int) -> _Rule:
+        """How node i has its sign of its operands."""
+        op, args, values = self.graph.ops[i], self.graph.args[i], self.graph.values
+        if op == "sum":
+            return _ANY if abs(args[1]) in values else (_SUM, args[0], abs(args[1]), 1 if args[1] > 0 else -1)
+        if op in ("mul", "div"):
+            return _ANY if args[0] in values else (_PRODUCT, args[0], args[1], 1)
+        return (_ODD, args[0], 0, 1) if op in ODD else _EVEN
+
     def offered(self, i: int) -> int:
         """The sign node i has at no cost: 1, -1, or 0 where both are free."""
-        op, args, stored = self.graph.ops[i], self.graph.args[i], self.stored
-        if op == "sum":
-            if args[1] in self.graph.values or -args[1] in self.graph.values:
-                return 0
-            first = stored[args[0]]
-            second = stored[args[1]] if args[1] > 0 else -stored[-args[1]]
-            return first if first == second else 0
-        if op in ("mul", "div"):
-            return 0 if args[0] in self.graph.values else stored[args[0]] * stored[args[1]]
-        if op in ("sin", "sign"):
-            return stored[args[0]]
-        return 1
+        kind, a, b, sign = self.rules[i]
+        if kind == _SUM:
+            first = self.stored[a]
+            return first if first == sign * self.stored[b] else 0
+        if kind == _PRODUCT:
+            return self.stored[a] * self.stored[b]
+        return self.stored[a] if kind == _ODD else sign
 
     def _preferred(self, i: int) -> int:
         """The sign to store i with now: what its operands dictate, else what its readers want, else 0."""
@@ -87,27 +103,28 @@ class Orientation:
     def cost(self, i: int) -> bool:
         """Whether node i needs an explicit negation."""
         sign = self.stored[i]
-        return -sign in self.wanted.get(i, ()) or self.offered(i) not in (0, sign)
+        return self.offered(i) == -sign or (i in self.wanted and -sign in self.wanted[i])
 
-    def _flip(self, start: int) -> tuple[int, list[int]]:
-        """Flip `start` and what follows from it; the change of cost and the nodes flipped."""
-        touched = {start: self.cost(start)}
-        flipped: list[int] = []
-        queue = [start]
+    def _flip(self, start: int) -> tuple[int, _Flipped]:
+        """Flip `start` and what follows from it; the change of cost, and what `_undo` needs."""
+        stored, costs, users = self.stored, self.costs, self.users
+        touched, flipped, queue = {start: costs[start]}, list[int](), [start]
         while queue:
             i = heapq.heappop(queue)
-            if i != start:
-                preferred = self._preferred(i)
-                if preferred in (0, self.stored[i]):
-                    continue
-            for user in self.users[i]:
+            if i != start and self._preferred(i) in (0, stored[i]):
+                continue
+            for user in users[i]:
                 if user not in touched:
-                    touched[user] = self.cost(user)
+                    touched[user] = costs[user]
                     heapq.heappush(queue, user)
-            self.stored[i] = -self.stored[i]
+            stored[i] = -stored[i]
             flipped.append(i)
         self.effort += len(touched) + 1
-        return sum(self.cost(i) for i in touched) - sum(touched.values()), flipped
+        change = 0
+        for i, before in touched.items():
+            now = costs[i] = self.cost(i)
+            change += now - before
+        return change, (flipped, touched)
 
     def _ancestors(self, i: int) -> list[int]:
         """Nodes that decide the sign of i, nearest first."""
@@ -127,37 +144,51 @@ class Orientation:
     def _repaired(self, i: int) -> bool:
         """Whether the negation at i could be removed, by one flip or by two in a row."""
         ancestors = self._ancestors(i)
+        alone: dict[int, tuple[int, set[int]]] = {}
         for u in ancestors:
-            gain, flipped = self._flip(u)
+            gain, done = self._flip(u)
             if gain < 0:
                 return True
-            if gain == 0 and u != i:
-                for v in ancestors[:20]:
-                    again, more = self._flip(v)
-                    if again < 0:
-                        return True
-                    self._undo(more)
-            self._undo(flipped)
+            if gain == 0 and u != i and self._followed(done, ancestors[:_SECOND], alone):
+                return True
+            self._undo(done)
+            alone[u] = gain, set(done[1])
             if self.effort > _EFFORT:
                 break
         return False
 
-    def _undo(self, flipped: list[int]) -> None:
+    def _followed(self, first: _Flipped, second: Sequence[int], alone: dict[int, tuple[int, set[int]]]) -> bool:
+        """Whether a second flip gains after the first one; `alone`: what flips gain that were tried by themselves."""
+        for v in second:
+            known = alone.get(v)
+            if known is not None and known[1].isdisjoint(first[1]):  # it gains what it gains alone: nothing
+                self.effort += len(known[1]) + 1
+                continue
+            gain, done = self._flip(v)
+            if gain < 0:
+                return True
+            self._undo(done)
+        return False
+
+    def _undo(self, done: _Flipped) -> None:
+        flipped, touched = done
         for i in flipped:
             self.stored[i] = -self.stored[i]
+        for i, before in touched.items():
+            self.costs[i] = before
 
-    def improved(self) -> dict[int, int]:
-        """The stored signs after the search."""
+    def improved(self) -> list[int]:
+        """The stored signs after the search, by node."""
         again = True
         while again and self.effort <= _EFFORT:
             again = False
             for i in self.live:
-                if i not in self.graph.values and self.cost(i) and self._repaired(i):
+                if i not in self.graph.values and self.costs[i] and self._repaired(i):
                     again = True
         return self.stored
 
 
-def _emitted(graph: Signed, stored: Mapping[int, int]) -> Function:
+def _emitted(graph: Signed, stored: Sequence[int]) -> Function:
     """The expressions of a graph whose nodes are stored with the given signs."""
     made: dict[int, Expr] = {}
     opposite: dict[int, Expr] = {}
@@ -192,7 +223,7 @@ def _emitted(graph: Signed, stored: Mapping[int, int]) -> Function:
 def _operation(
     graph: Signed,
     i: int,
-    stored: Mapping[int, int],
+    stored: Sequence[int],
     made: dict[int, Expr],
     scalar: Callable[[Reference], Scalar],
 ) -> tuple[Expr, int]:
@@ -217,7 +248,7 @@ def _operation(
     return _node(op, made[args[0]]), stored[args[0]]
 
 
-def _sum(graph: Signed, i: int, stored: Mapping[int, int], made: dict[int, Expr]) -> tuple[Expr, int]:
+def _sum(graph: Signed, i: int, stored: Sequence[int], made: dict[int, Expr]) -> tuple[Expr, int]:
     """stored * (a + b) as an addition or as a subtraction either way round."""
     first, second = graph.args[i]
     a, sa = made[first], stored[first]
