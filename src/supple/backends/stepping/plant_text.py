@@ -42,9 +42,11 @@ _PARTS = (*_COLUMNS, *_METHODS, "recording", "run", "entries")
 
 
 _GCC = "#if defined(__GNUC__) && !defined(__clang__)\n#pragma GCC {}\n#endif"
-# integrators run as fast without copies of functions for constant sizes and without vectors but where they are asked for,
-# equations with -O1 and no search for dead stores; all are compiled sooner
-_PLAINLY = _GCC.format('optimize ("no-ipa-cp", "no-tree-vectorize")') + "\n#define SUPPLE_QUICKLY"
+# integrators run as fast with -O1 if small functions are inlined, without copies of functions for constant sizes and without
+# vectors but where they are asked for, equations without a search for dead stores; all are compiled sooner
+_PLAINLY = (
+    _GCC.format('optimize ("O1", "inline-small-functions", "no-ipa-cp", "no-tree-vectorize")') + "\n#define SUPPLE_QUICKLY"
+)
 _QUICKLY = "\n".join(_GCC.format(x) for x in ("push_options", 'optimize ("O1", "no-tree-dse", "no-dse")'))
 _THOROUGHLY = _GCC.format("pop_options")
 _WIDE = """/* loops over the rows of matrices go several rows at a time, which gcc's -O2 leaves undone */
