@@ -33,18 +33,16 @@ def topological(roots: Iterable[Scalar]) -> list[Expr]:
     for root in roots:
         if not isinstance(root, Expr) or root in seen:
             continue
-        stack = [(root, iter(root.args))]
+        stack = [root]
         seen.add(root)
         while stack:
-            node, operands = stack[-1]
-            for operand in operands:
-                if isinstance(operand, Expr) and operand not in seen:
+            for operand in stack[-1].args:
+                if type(operand) is Expr and operand not in seen:
                     seen.add(operand)
-                    stack.append((operand, iter(operand.args)))
+                    stack.append(operand)
                     break
             else:
-                order.append(node)
-                stack.pop()
+                order.append(stack.pop())
     return order
 
 

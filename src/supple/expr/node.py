@@ -157,6 +157,8 @@ def parameter(name: str, family: list[Expr]) -> Expr:
 
 def number(x: Any) -> Number:
     """A plain Python number: rationals stay exact, numpy scalars become float, huge fractions are rounded."""
+    if type(x) is float or type(x) is int:
+        return x
     if isinstance(x, (int, float)):
         return x + 0 if isinstance(x, bool) else float(x) if isinstance(x, float) else x
     if isinstance(x, Fraction):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
+from operator import is_
 from typing import Any
 
 import numpy as np
@@ -18,7 +19,7 @@ def substituted(outputs: Array, values: Mapping[Expr, Any]) -> Array:
     for node in topological(outputs.ravel()):
         if node.op != "symbol" and node not in known:
             args = [known.get(a, a) if isinstance(a, Expr) else a for a in node.args]
-            same = all(x is y for x, y in zip(args, node.args, strict=True))
+            same = all(map(is_, args, node.args))
             known[node] = node if same else BUILD[node.op](*args)
     made = np.empty(outputs.size, dtype=object)
     made[:] = [known.get(x, x) if isinstance(x, Expr) else x for x in outputs.ravel()]

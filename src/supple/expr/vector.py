@@ -29,9 +29,11 @@ def identity(n: int = 3) -> Array:
 
 def is_zero(x: Any) -> bool:
     """True where x (a scalar or an array) is nothing but the number zero."""
+    if type(x) is Expr:
+        return False
     if isinstance(x, np.ndarray):
         return all(is_zero(e) for e in x.ravel())
-    return not isinstance(x, Expr) and x == 0
+    return bool(x == 0)
 
 
 def dot(a: Array, b: Array) -> Scalar:
