@@ -15,7 +15,7 @@ from supple.machine import Machine
 from supple.measured.instrumented import instrumented
 from supple.measured.test import Pose, Test, read_test
 from supple.measurements import PoseCorrelation
-from supple.model.algebra import Array
+from supple.model.algebra import Array, assigned
 from supple.model.equilibrium import equilibrium
 from supple.model.limits import notices
 from supple.model.model import Model
@@ -95,9 +95,7 @@ def _same_modes(damped_hz: Array, hz: Array) -> list[int]:
     """For every damped mode the undamped one with its frequency, each once."""
     known = np.maximum(hz, 1e-9)
     apart = np.abs(np.log(np.maximum(damped_hz, 1e-9)[:, None] / known[None, :]))
-    from scipy.optimize import linear_sum_assignment
-
-    rows, columns = linear_sum_assignment(apart)
+    rows, columns = assigned(apart)
     found = dict(zip(rows.tolist(), columns.tolist(), strict=True))
     return [found[k] for k in range(len(damped_hz))]
 

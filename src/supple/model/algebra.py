@@ -94,3 +94,44 @@ def pivots(A: Array) -> tuple[list[int], Array]:
         if square > 0:
             left[k:, k:] -= np.outer(x, (2.0 / square) * (x @ left[k:, k:]))
     return order, np.array(added)
+
+
+def assigned(cost: Array) -> tuple[Any, Any]:
+    """Rows and their columns, each once, that cost least in all, as scipy's `linear_sum_assignment` has them, which takes
+    longer to import than most of these to find.
+
+    Shortest augmenting paths (Jonker & Volgenant 1987, Crouse 2016): prices `u` of rows and `v` of columns never exceed a
+    cost, and equal it where a row has its column."""
+    if cost.shape[0] > cost.shape[1]:
+        columns, rows = assigned(cost.T)
+        order = np.argsort(rows)
+        return rows[order], columns[order]
+    u, v = cost.min(axis=1, initial=np.inf), np.zeros(cost.shape[1])
+    column, row = np.full(cost.shape[0], -1), np.full(cost.shape[1], -1)
+    for k, best in enumerate(cost.argmin(axis=1).tolist() if cost.size else ()):
+        if row[best] < 0:
+            column[k], row[best] = best, k
+    for k in np.flatnonzero(column < 0).tolist() if cost.size else ():
+        _augment(cost, u, v, column, row, k)
+    return np.arange(len(column)), column
+
+
+def _augment(cost: Array, u: Array, v: Array, column: Any, row: Any, free: int) -> None:
+    """A column for one more row, along the path that adds least; others on it change theirs."""
+    length, before = np.full(len(v), np.inf), np.full(len(v), -1)
+    reached, here, least = np.zeros(len(v), dtype=bool), free, 0.0
+    while True:
+        by_here = least + cost[here] - u[here] - v
+        shorter = ~reached & (by_here < length)
+        length[shorter], before[shorter] = by_here[shorter], here
+        end = int(np.where(reached, np.inf, length).argmin())
+        least = float(length[end])
+        if row[end] < 0:
+            break
+        reached[end], here = True, int(row[end])
+    u[free] += least
+    u[row[reached]] += least - length[reached]
+    v[reached] -= least - length[reached]
+    while end >= 0:
+        row[end] = here = int(before[end])
+        column[here], end = end, int(column[here]) if here != free else -1

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from supple.model.algebra import Array
+from supple.model.algebra import Array, assigned
 
 
 def damped(omega: Array, D: Array, H: Array, kept: int) -> tuple[Array, Array]:
@@ -17,8 +17,7 @@ def damped(omega: Array, D: Array, H: Array, kept: int) -> tuple[Array, Array]:
         roots = np.sqrt(-squares.astype(complex))
         return np.zeros(kept), roots[:kept]
     n = len(omega)
-    system = np.block([[np.zeros((n, n)), np.eye(n)], [-(np.diag(squares) + (1j * H if H.any() else 0.0)), -D]])
-    roots, columns = np.linalg.eig(system)
+    roots, columns = _roots(squares, D, H) if D.any() else _structural_roots(squares, H)
     upper = np.flatnonzero(roots.imag >= 0) if not H.any() else np.flatnonzero(_decaying(roots))
     likeness = np.abs(columns[:n, upper]) / np.linalg.norm(columns[:n, upper], axis=0)
     rows, chosen = _paired(likeness)  # of all modes: which is whose must not depend on how many are shown
@@ -29,15 +28,29 @@ def damped(omega: Array, D: Array, H: Array, kept: int) -> tuple[Array, Array]:
     return np.where(alive, -found.real / np.maximum(np.abs(found), 1e-300), 0.0), found
 
 
+def _roots(squares: Array, D: Array, H: Array) -> tuple[Array, Array]:
+    """Roots, and in columns their shapes and those times the roots."""
+    n = len(squares)
+    stiffness = np.diag(squares) + (1j * H if H.any() else 0.0)
+    roots, columns = np.linalg.eig(np.block([[np.zeros((n, n)), np.eye(n)], [-stiffness, -D]]))
+    return roots, columns
+
+
+def _structural_roots(squares: Array, H: Array) -> tuple[Array, Array]:
+    """Of every pair of roots the one above the real axis, and shapes: without D they follow from their squares, whose
+    eigenproblem is of half the size."""
+    found, columns = np.linalg.eig(np.diag(squares) + 1j * H)
+    roots = np.sqrt(-found)
+    below = (roots.imag < 0) | ((roots.imag == 0) & (roots.real > 0))
+    return np.where(below, -roots, roots), columns
+
+
 def _paired(likeness: Array) -> tuple[Any, Any]:
     """Rows and their columns, each once, of largest likeness in all: everyone's best where these differ."""
     best = likeness.argmax(axis=1) if likeness.shape[1] else np.zeros(0, dtype=int)
-    if len(np.unique(best)) == len(likeness):
+    if len(set(best.tolist())) == len(likeness):
         return np.arange(len(likeness)), best
-    from scipy.optimize import linear_sum_assignment  # takes longer to import than most modes to compute
-
-    rows, columns = linear_sum_assignment(-likeness)
-    return rows, columns
+    return assigned(-likeness)
 
 
 def _decaying(roots: Array) -> Array:

@@ -45,7 +45,7 @@ class Trajectory:
             raise SuppleError("the knots of a trajectory must increase")
         for field, value in (("names", names), ("knots", knots), ("coefficients", coefficients)):
             object.__setattr__(self, field, value)
-        object.__setattr__(self, "breaks", np.unique(breaks))
+        object.__setattr__(self, "breaks", np.array(sorted(set(breaks.tolist())), dtype=float))
         for array in (self.knots, self.coefficients, self.breaks):
             array.setflags(write=False)
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from supple.errors import PoseError, SuppleError
 from supple.machine import Machine
-from supple.model.algebra import Array, eigh, one_thread
+from supple.model.algebra import Array, assigned, eigh, one_thread
 from supple.model.equilibrium import equilibrium, linearise
 from supple.model.follow import follow
 from supple.model.model import Model
@@ -165,10 +165,8 @@ class _Modes:
 
     def _order(self, before: tuple[Array, Array], found: tuple[Array, ...], t: float) -> Array:
         """Which of the modes found is which of those before."""
-        from scipy.optimize import linear_sum_assignment
-
         likeness = np.abs(before[0].T @ before[1] @ found[2])
-        rows, columns = linear_sum_assignment(-likeness)
+        rows, columns = assigned(-likeness)
         if likeness[rows, columns].min() < _LOST:
             k = int(likeness[rows, columns].argmin())
             raise SuppleError(

@@ -47,9 +47,10 @@ def zero(x: Any) -> bool:
 def integrated_product(p: Coefficients, q: Coefficients, power: int = 0) -> Any:
     """int_0^1 p q xi^power dxi."""
     total: Any = 0
-    for i, a in enumerate(p):
-        for j, b in enumerate(q):
-            if not zero(a) and not zero(b):
+    others = [(j, b) for j, b in enumerate(q) if not zero(b)]
+    for i, a in enumerate(p if others else ()):
+        if not zero(a):
+            for j, b in others:
                 total = total + a * b * Fraction(1, i + j + power + 1)
     return total
 

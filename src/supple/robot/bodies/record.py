@@ -24,6 +24,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -72,6 +73,11 @@ class Stretch:
 
     coordinates: tuple[int, ...]  # axial displacements of the nodes at its end and behind
     G: Array  # N x N
+
+    @cached_property
+    def numbers(self) -> Array:
+        """G as doubles."""
+        return self.G.astype(float)
 
 
 @dataclass(frozen=True)
@@ -192,7 +198,7 @@ def strains(body: Body, q: Array) -> Array:
     """Strain coordinates of a body at numbers q (..., N)."""
     x = q.copy()
     for t in body.stretches:
-        taken = 0.5 * np.einsum("...i,ij,...j->...", q, t.G.astype(float), q)
+        taken = 0.5 * np.einsum("...i,ij,...j->...", q, t.numbers, q)
         x[..., list(t.coordinates)] += taken[..., None]
     return x
 
@@ -209,7 +215,7 @@ def strain_gradient(body: Body, q: Array) -> Array:
     """T of the strain coordinates' change T dq, at numbers q: what the stiffness matrix acts on."""
     T = np.eye(len(q))
     for t in body.stretches:
-        T[list(t.coordinates)] += t.G.astype(float) @ q
+        T[list(t.coordinates)] += t.numbers @ q
     return T
 
 
