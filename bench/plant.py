@@ -4,7 +4,8 @@
 
 A robot under a pd controller at 10 kHz along a path: the exported plant and the exported controller, in one C program, step
 by step; and `supple simulate --step 0.1ms --tol 1e-9` of the same motion. What differs most of coordinates and points every
-1000 steps is printed, then what the plant asks of the linker, the processor time of its steps, and a loop by the clock.
+1000 steps is printed, and the processor time of the steps while it moves; then what the plant asks of the linker, the
+processor time of steps of the robot held by springs, and a loop by the clock.
 elsewhere: the same program under sanitisers (as many steps) and, by zig and qemu-user, on ARM (a hundredth of
 them, at least 1000).
 """
@@ -39,24 +40,44 @@ controller: {pd: {kp: 300, kd: 5, sample: 0.1 ms}}
 """,
 }
 LOOP = """
+#define _POSIX_C_SOURCE 199309L
 #include <stdio.h>
 #include <stdlib.h>
+#include <time.h>
 #include "@_plant.h"
 #include "@_controller.h"
 #define ROW (NAMED(_PLANT_Q) + 3 * NAMED(_PLANT_POINTS))
 static @_plant robot;
+static double microseconds(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
+    return 1e6 * (double)now.tv_sec + 1e-3 * (double)now.tv_nsec;
+}
 int main(int count, char **words)
 {
     const long steps = atol(words[1]), every = atol(words[2]);
     FILE *file = fopen(words[3], "wb");
     static @_controller law;
     static double q[64], v[64], tau[64], all[4096], rates[4096];
+    double total = 0.0, longest = 0.0, least = 0.0;
+    long often = 0;
+    long long most = 0;
     int outcome = @_plant_init(&robot, 1e-4);
     @_controller_init(&law);
     for (long k = 0; k < steps && !outcome && count > 3 && file; k++) {
         @_plant_actuators(&robot, q, v);
         @_controller_step(&law, q, v, tau);
+        const long long before = @_plant_evaluations(&robot);
+        const double begin = microseconds();
         outcome = @_plant_step(&robot, tau, 1e-4);
+        const double took = microseconds() - begin;
+        const long long made = @_plant_evaluations(&robot) - before;
+        least = made > most || (made == most && took < least) ? took : least;
+        often = made > most ? 1 : often + (made == most);
+        most = made > most ? made : most;
+        longest = took > longest ? took : longest;
+        total += took;
         if ((k + 1) % every == 0) {
             @_plant_state(&robot, all, rates);
             @_plant_points(&robot, all + NAMED(_PLANT_Q), rates);
@@ -64,6 +85,9 @@ int main(int count, char **words)
                 outcome = -1;
         }
     }
+    if (count > 4)
+        printf("moving: mean %.1f us, longest %.1f us; %ld steps make the most evaluations, %lld, in %.1f us at least\\n",
+               total / (double)steps, longest, often, most, least);
     return outcome || !file || fclose(file);
 }
 """
@@ -73,12 +97,16 @@ ARM = {"arm-linux-musleabihf": "qemu-arm", "aarch64-linux-musl": "qemu-aarch64"}
 EVERY = 1000
 
 
-def looped(folder: Path, name: str, compiler: tuple[str, ...], before: tuple[str, ...], steps: int, size: int) -> np.ndarray:
-    """Coordinates and places of points (samples, size) of so many steps by the program that a compiler makes."""
+def looped(
+    folder: Path, name: str, compiler: tuple[str, ...], before: tuple[str, ...], steps: int, size: int, timed: bool = False
+) -> np.ndarray:  # fmt: skip
+    """Coordinates and places of points (samples, size) of so many steps by the program that a compiler makes; if `timed`, it
+    prints how long they take."""
     sources = ["loop.c", f"{name}_plant.c", f"{name}_controller.c"]
     subprocess.run([*compiler, *STRICT, *sources, "-o", "loop", "-lm"], cwd=folder, check=True)
     every = str(min(EVERY, steps))
-    subprocess.run([*before, "./loop", str(steps), every, "states"], cwd=folder, check=True)
+    told = ["timed"] if timed else []
+    subprocess.run([*before, "./loop", str(steps), every, "states", *told], cwd=folder, check=True)
     return np.fromfile(folder / "states").reshape(-1, size)
 
 
@@ -95,7 +123,7 @@ def main() -> None:
         robot.generate("plant", "c", folder)
         robot.generate("controller", "c", folder, motion=str(folder / "motion.yaml"))
         (folder / "loop.c").write_text(LOOP.replace("NAMED(", f"({name.upper()}").replace("@", name))
-        out = looped(folder, name, ("gcc",), (), steps, size)
+        out = looped(folder, name, ("gcc",), (), steps, size, timed=True)
         run = robot.simulate(folder / "motion.yaml", method="radau", step="0.1 ms", tol=1e-9, every=min(EVERY, steps) * 1e-4)
         places = run["point_position"][1 : len(out) + 1].reshape(len(out), -1)
         off, what = np.abs(places - out[:, nq:]).max(), "points"
