@@ -5,10 +5,9 @@ from __future__ import annotations
 import cProfile
 import itertools
 import random
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from fractions import Fraction
 from functools import cache
-from typing import Any
 
 import mpmath
 import numpy as np
@@ -339,13 +338,25 @@ def test_signs_are_minimal_on_small_graphs() -> None:
 
 
 class Plainly(Orientation):
-    """The search without what it knows of earlier flips."""
+    """The search that tries every flip, whatever was tried before."""
 
-    def _followed(self, first: Any, second: Sequence[int], alone: dict[int, tuple[int, set[int]]]) -> bool:
-        return super()._followed(first, second, {})
+    def _repaired(self, i: int) -> bool:
+        ancestors = self._ancestors(i)
+        for u in ancestors:
+            gain, done = self._flip(u)
+            if gain < 0 or (gain == 0 and u != i and any(self._gains(v) for v in ancestors[:20])):
+                return True
+            self._undo(done)
+        return False
+
+    def _gains(self, v: int) -> bool:
+        gain, done = self._flip(v)
+        if gain >= 0:
+            self._undo(done)
+        return gain < 0
 
 
-def test_flips_that_do_not_meet_need_not_be_tried_together() -> None:
+def test_flips_tried_before_need_not_be_tried_again() -> None:
     """Against the search that tries all of them: the same signs, and costs as they are counted anew."""
     for seed in range(40):
         graph = read(random_graph(seed, 60))

@@ -47,6 +47,8 @@ class Orientation:
         self.users: dict[int, list[int]] = {i: [] for i in self.live}
         self.wanted: dict[int, set[int]] = {}
         self.effort = 0
+        self.alone: dict[int, tuple[int, set[int]]] = {}  # flips tried since one last gained: cost, and what they touch
+        self.failed: dict[tuple[int, int], int] = {}  # pairs of flips tried since, and the effort of the second
         for i in self.live:
             for a in graph.args[i]:
                 readers = self.users[abs(a)]
@@ -144,30 +146,49 @@ class Orientation:
     def _repaired(self, i: int) -> bool:
         """Whether the negation at i could be removed, by one flip or by two in a row."""
         ancestors = self._ancestors(i)
-        alone: dict[int, tuple[int, set[int]]] = {}
         for u in ancestors:
-            gain, done = self._flip(u)
-            if gain < 0:
+            gain = self._alone(u)
+            if gain < 0 or (gain == 0 and u != i and self._followed(u, ancestors[:_SECOND])):
+                self.alone.clear()
+                self.failed.clear()
                 return True
-            if gain == 0 and u != i and self._followed(done, ancestors[:_SECOND], alone):
-                return True
-            self._undo(done)
-            alone[u] = gain, set(done[1])
             if self.effort > _EFFORT:
                 break
         return False
 
-    def _followed(self, first: _Flipped, second: Sequence[int], alone: dict[int, tuple[int, set[int]]]) -> bool:
-        """Whether a second flip gains after the first one; `alone`: what flips gain that were tried by themselves."""
+    def _alone(self, u: int) -> int:
+        """The change of cost by one flip, which stays if it gains."""
+        known = self.alone.get(u)
+        if known is not None:
+            self.effort += len(known[1]) + 1
+            return known[0]
+        gain, done = self._flip(u)
+        if gain >= 0:
+            self._undo(done)
+            self.alone[u] = gain, set(done[1])
+        return gain
+
+    def _followed(self, u: int, second: Sequence[int]) -> bool:
+        """Whether a second flip gains after that of u; then both stay."""
+        touched, first = self.alone[u][1], None
         for v in second:
-            known = alone.get(v)
-            if known is not None and known[1].isdisjoint(first[1]):  # it gains what it gains alone: nothing
+            known = self.alone.get(v)
+            if known is not None and known[1].isdisjoint(touched):  # it gains what it gains alone: nothing
                 self.effort += len(known[1]) + 1
                 continue
+            if (u, v) in self.failed:
+                self.effort += self.failed[u, v]
+                continue
+            before = self.effort
+            first = first or self._flip(u)[1]
+            self.effort = before
             gain, done = self._flip(v)
             if gain < 0:
                 return True
             self._undo(done)
+            self.failed[u, v] = self.effort - before
+        if first is not None:
+            self._undo(first)
         return False
 
     def _undo(self, done: _Flipped) -> None:
