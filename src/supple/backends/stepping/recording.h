@@ -3,8 +3,12 @@
 /* n numbers of lane l, not numbers where it holds no run */
 SUPPLE_LOCAL void note(const Sim *z, int l, const real *x, int n, double *to)
 {
+#if SUPPLE_LANES == 1
+    memcpy(to, x, n * sizeof(double));
+#else
     for (int i = 0; i < n; i++)
         to[i] = SUPPLE_LANE(x[i], l);
+#endif
     for (int i = 0; i < n && !z->live[l]; i++)
         to[i] = NAN;
 }

@@ -1,6 +1,7 @@
 /* Rotations: quaternions turned by rotation vectors, and their rates. */
 
 #define LITTLE 4e-3 /* rad^2: what these series leave out is below rounding */
+#define NEARLY_UNIT 1e-8 /* off one: 3/8 of its square is left out, which is below rounding */
 
 /* sin(x/2)/x and cos(x/2) of x^2, x small enough for one step */
 SUPPLE_LOCAL void half_angle(real square, real *sine, real *cosine)
@@ -23,6 +24,16 @@ SUPPLE_LOCAL void half_angle(real square, real *sine, real *cosine)
     *cosine = c;
 }
 
+/* 1 / sqrt(square), of a square near one: a root and a division only where they are needed */
+SUPPLE_LOCAL real to_unit(real square)
+{
+#if SUPPLE_LANES == 1
+    if (fabs(square - 1.0) < NEARLY_UNIT)
+        return 1.5 - 0.5 * square;
+#endif
+    return num(1) / supple_sqrt(square);
+}
+
 /* to = from turned by a rotation vector of its own axes, of unit length */
 static void turn(real *to, const real *from, const real *s)
 {
@@ -33,7 +44,7 @@ static void turn(real *to, const real *from, const real *s)
     const real b = from[0] * x + from[1] * w + from[2] * z - from[3] * y;
     const real c = from[0] * y - from[1] * z + from[2] * w + from[3] * x;
     const real d = from[0] * z + from[1] * y - from[2] * x + from[3] * w;
-    const real shrink = num(1) / supple_sqrt(a * a + b * b + c * c + d * d);
+    const real shrink = to_unit(a * a + b * b + c * c + d * d);
     to[0] = a * shrink;
     to[1] = b * shrink;
     to[2] = c * shrink;

@@ -88,8 +88,10 @@ static int restart(Sim *z, const Drive *d, int forces)
     note_hold(z);
     forget(z);
     z->is_rough = 0;
-    if (!forces)
+    if (!forces) {
         z->sees_free = sees_free(z);
+        z->kept_error = 0.0;
+    }
     return outcome;
 }
 
@@ -185,18 +187,29 @@ static double shortened(const Sim *z, double h, double error, double (*tried)[2]
     return smaller(0.8, larger(least, 0.9 * pow(excess, 1.0 / power)));
 }
 
+/* Whether an error would reach the tolerance in a step so many times as long, less a tenth */
+SUPPLE_LOCAL int stands(const Sim *z, double error, double longer)
+{
+    double grown = larger(error, 1e-30);
+    for (int k = 0; k < (int)order_of(z); k++)
+        grown *= longer / 0.9;
+    return grown <= z->settings.tolerance;
+}
+
 /* The step to try after one that was accepted, which was to be `wanted` long */
 static double next_step(Sim *z, double h, double wanted, double error)
 {
-    const double order = order_of(z), tolerance = z->settings.tolerance;
-    const double late = larger(error, remembered(z) * z->error_of_late);
-    const double growth = 0.9 * pow(tolerance / larger(late, 1e-30), 1.0 / order);
+    if (z->kept_error == 0.0)
+        z->kept_error = remembered(z);
+    const double late = larger(error, z->kept_error * z->error_of_late);
     z->error_of_late = z->starts_anew ? 0.0 : late; /* what is stiff dies away in the first step */
-    if (0.9 * pow(tolerance / larger(error, 1e-30), 1.0 / order) < 1.0)
+    if (!stands(z, error, 1.0))
         return h; /* nearly too long: a new size, and so a new factorisation, is not worth it */
     if (h < wanted)
         return wanted; /* it was cut short by an event, not by its error */
-    return z->steps_since_rejection > CALM && growth > 1.4 ? smaller(growth, most_growth(z)) * h : h;
+    if (z->steps_since_rejection <= CALM || !stands(z, late, 1.4))
+        return h;
+    return smaller(0.9 * pow(z->settings.tolerance / larger(late, 1e-30), 1.0 / order_of(z)), most_growth(z)) * h;
 }
 
 /* One accepted step; its size in *taken */

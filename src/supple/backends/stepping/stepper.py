@@ -46,6 +46,7 @@ class Stepper:
         for other in wide:
             self.library.supple_widen(other.supple_columns, other.supple_states, other.supple_samples)
         self.layout = Layout.of(self.library, lanes)
+        self._blank: tuple[Settings | None, bytes] = (None, b"")  # of the last settings: many runs have the same
 
     @cached_property
     def sample(self) -> dict[str, slice]:
@@ -65,24 +66,31 @@ class Stepper:
 
     def start(self, settings: Settings, drive: Drive, t: float, q: Array, v: Array) -> State:
         """The state at a time, near q with rates v (lanes first if there are several); loops are closed."""
+        if self._blank[0] != settings:
+            self._blank = (settings, self._blank_state(settings))
+        state = State(self.layout, self._blank[1])
+        state["t"] = state["begin"] = t
+        for name, x in (("now.q", q), ("now.v", v)):
+            state[name] = x if self.lanes == 1 and x.ndim == 1 else np.broadcast_to(x, (self.lanes, x.shape[-1])).T.ravel()
+        return state
+
+    def _blank_state(self, settings: Settings) -> bytes:
+        """A state of which only time and motion are not known."""
         state = State(self.layout)
         plant, lanes = self.plant, self.lanes
         state["live"][:lanes] = 1
         for name, value in settings.numbers().items():
             state[f"settings.{name}"] = value
         state.chosen = self._choice
-        state["t"] = state["begin"] = t
         state["step"] = settings.step or min(1e-4, settings.largest)
         if not plant.free and settings.every > 0:  # nothing but the account of energy asks for steps
             state["settings.largest_step"] = min(settings.largest, settings.every)
         state["rows_ahead"] = settings.most_samples + 2
-        state["now.q"] = np.broadcast_to(q, (lanes, plant.nq)).T.ravel()
-        state["now.v"] = np.broadcast_to(v, (lanes, plant.nv)).T.ravel()
         state["samples"] = 1 if settings.every else 0
         state["scale"] = settings.scale
         if plant.rigid is not None:
             state["rigid_q"] = np.repeat(np.asarray(plant.rigid.start), lanes)
-        return state
+        return state.data
 
     def begin(self, state: State, drive: Drive, parameters: Array | None = None) -> str:
         """Close the loops and compute the accelerations at the start; how it ended."""
