@@ -90,14 +90,16 @@ static double stage_weight(const Collocation *c, int j, double x)
     return product;
 }
 
-/* displacement and rates of a stage, or of the end of the step with its weights */
-SUPPLE_LOCAL void stage_at(const Sim *z, double h, double c, const double *by_v, const double *by_x,
-                           real (*F)[AT_LEAST_ONE(N_FREE)], real (*extra)[AT_LEAST_ONE(N_FREE)], real *s, real *u)
+/* displacement and rates of a stage, or of the end of the step with its weights; v: rates of the start */
+static SUPPLE_WIDE void stage_at(const Sim *z, double h, double c, const double *by_v, const double *by_x, const real *v,
+                                 real (*F)[AT_LEAST_ONE(N_FREE)], real (*extra)[AT_LEAST_ONE(N_FREE)], real *restrict s,
+                                 real *restrict u)
 {
+    const real *restrict f = F[0], *restrict g = F[1], *restrict k = F[2];
+    const double far = c * h, x[3] = {by_x[0], by_x[1], by_x[2]}, w[3] = {by_v[0], by_v[1], by_v[2]};
     for (int i = 0; i < N_FREE; i++) {
-        const real v = z->now.v[z->chosen.free_v[i]];
-        s[i] = c * h * v + h * h * (by_x[0] * F[0][i] + by_x[1] * F[1][i] + by_x[2] * F[2][i]);
-        u[i] = v + h * (by_v[0] * F[0][i] + by_v[1] * F[1][i] + by_v[2] * F[2][i]);
+        s[i] = far * v[i] + h * h * (x[0] * f[i] + x[1] * g[i] + x[2] * k[i]);
+        u[i] = v[i] + h * (w[0] * f[i] + w[1] * g[i] + w[2] * k[i]);
     }
     for (int k = 0; k < N_BALLS; k++) /* where rates are not those of the displacements */
         for (int j = z->chosen.balls[k].free; j >= 0 && j < z->chosen.balls[k].free + 3; j++)
@@ -346,7 +348,7 @@ static int solve_stages(Sim *z, const Drive *d, const Collocation *c, double h, 
     stay(z, s[STAGES], u[STAGES]);
     for (int iteration = 0; iteration < MOST_ITERATIONS; iteration++) {
         for (int p = 0; p < STAGES; p++)
-            stage_at(z, h, c->c[p], c->A[p], c->AA[p], F, extra, s[p], u[p]);
+            stage_at(z, h, c->c[p], c->A[p], c->AA[p], u[STAGES], F, extra, s[p], u[p]);
         const int outcome = corrections(z, d, c, time, s, u, size > DAMPED * enough, at, F, r);
         if (outcome != FINE)
             return outcome;
@@ -448,7 +450,7 @@ static int collocation_step(Sim *z, const Drive *d, double h, Posture *end, doub
     Loops *loops = &stages_room()->end;
     const Collocation *c = table_of(z);
     real F[STAGES][AT_LEAST_ONE(N_FREE)], extra[STAGES][AT_LEAST_ONE(N_FREE)], slow[2][AT_LEAST_ONE(N_FREE)];
-    real s[AT_LEAST_ONE(N_FREE)], u[AT_LEAST_ONE(N_FREE)], misfit[AT_LEAST_ONE(N_FREE)];
+    real s[AT_LEAST_ONE(N_FREE)], u[AT_LEAST_ONE(N_FREE)], rate[AT_LEAST_ONE(N_FREE)], misfit[AT_LEAST_ONE(N_FREE)];
     double by_x[STAGES];
     int outcome = FINE;
     refresh(z);
@@ -465,7 +467,8 @@ static int collocation_step(Sim *z, const Drive *d, double h, Posture *end, doub
     }
     if ((outcome = find_stages(z, d, c, h, at, F, extra)) != FINE)
         return outcome;
-    stage_at(z, h, 1.0, c->b, by_x, F, extra, s, u);
+    stay(z, s, rate);
+    stage_at(z, h, 1.0, c->b, by_x, rate, F, extra, s, u);
     for (int i = 0; i < N_FREE; i++) {
         misfit[i] = c->misfit * (z->now.free_a[i] - c->start[0] * F[0][i] - c->start[1] * F[1][i] - c->start[2] * F[2][i]);
         for (int q = 0; q < STAGES; q++)

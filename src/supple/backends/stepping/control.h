@@ -65,7 +65,7 @@ static void controlled(Sim *z, const Drive *d, real t, const Posture *p, real *e
 {
     real x[AT_LEAST_ONE(N_TAU)] = {0}, xd[AT_LEAST_ONE(N_TAU)] = {0}, xdd[AT_LEAST_ONE(N_TAU)] = {0};
     real later[AT_LEAST_ONE(N_TAU)];
-    signals_in(&d->reference, t, z->look, N_TAU, x, xd, xdd);
+    signals_in(&d->reference, t, z->look, N_TAU, x, xd, d->sample_time > 0.0 ? NULL : xdd);
     if (d->sample_time > 0.0) /* forces are held: accelerations are those of the middle of that time */
         signals_in(&d->reference, t + (d->delay + 0.5 * d->sample_time), z->look, N_TAU, later, NULL, xdd);
     amend(z, d, &d->learnt.path, x, xd, xdd);
@@ -122,7 +122,12 @@ static void control(Sim *z, const Drive *d, real t, const Posture *p, real *effo
 static void integrate_error(Sim *z, const Drive *d, double t, double over)
 {
     double x[AT_LEAST_ONE(N_TAU)] = {0};
+    int asked = 0;
     if (!d->controller || d->controller == STATE_SPACE || N_TAU == 0)
+        return;
+    for (int i = 0; i < N_TAU; i++)
+        asked |= d->gains[4 * i + 2] != 0.0;
+    if (!asked)
         return;
     signals_at(&d->reference, t, z->look, x, NULL, NULL);
     for (int i = 0; i < N_TAU; i++)

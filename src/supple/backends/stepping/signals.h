@@ -35,7 +35,7 @@ static void signals_in(const Signals *s, real t, double look, int n, real *x, re
         return;
     for (int l = 0; l < SUPPLE_LANES; l++) {
         if (l == 0 || SUPPLE_LANE(t, l) != SUPPLE_LANE(t, l - 1))
-            signals_at(s, SUPPLE_LANE(t, l), look, found[0], found[1], found[2]);
+            signals_at(s, SUPPLE_LANE(t, l), look, found[0], xd ? found[1] : NULL, xdd ? found[2] : NULL);
         for (int i = 0; i < n; i++) {
             SUPPLE_LANE(x[i], l) = found[0][i];
             if (xd)
