@@ -15,6 +15,7 @@ from supple.formulations.record import Equations
 from supple.formulations.tree.kinematics import Kinematics, relative, state
 from supple.robot.bodies.record import Body, Marker
 from supple.robot.mechanism import Mechanism
+from supple.simulation.near_damping import near_damping
 from supple.simulation.partition import Partition
 
 _PASSES = ("fold",)
@@ -64,6 +65,7 @@ class _Table:
 
     def __init__(self, m: Mechanism, parts: Partition) -> None:
         self.m, self.numbers, self._kept = m, list[float](), dict[bytes, int]()
+        self._near = dict[bytes, Array]()
         self.roots = [self._root(j) for j in range(len(m.frames))]
         self.top = -1 if m.platform is None else self.roots[m.platform]
         self.light = self._light()
@@ -187,6 +189,16 @@ class _Table:
                 bands[frame.parent] = max(bands[frame.parent], _span(frame.marker)[1] - 1)
         return bands
 
+    def _damping(self, body: Body, band: int) -> Array:
+        """D of a body; where it reaches too far, what is near it. Equal bodies ask once."""
+        M, K, D = (x.astype(float) for x in (body.M_ee, body.K_ee, body.D_ee))
+        if _width(D) <= band:
+            return D
+        key = b"".join(x.tobytes() for x in (M, K, D))
+        if key not in self._near:
+            self._near[key] = near_damping(M, K, D)
+        return self._near[key]
+
     def _limb(self, j: int, parts: Partition, span: tuple[int, int]) -> Limb:
         frame, body, band = self.m.frames[j], self.m.frames[j].body, self.bands[j]
         dofs = self._dofs(j, parts)
@@ -199,8 +211,7 @@ class _Table:
             for k in dofs
         ]
         first, count = _span(frame.marker)
-        D = body.D_ee if _width(body.D_ee) <= band else np.zeros(body.D_ee.shape)
-        bands = [_banded(x, band) for x in (body.M_ee, body.K_ee, D)]
+        bands = [_banded(x, band) for x in (body.M_ee, body.K_ee, self._damping(body, band))]
         return Limb(
             parent=frame.parent, elastic=len(body.coordinates), e=frame.ev.start, band=band, dofs=len(dofs),
             q=dofs[0] if dofs else 0, first=span[0], last=span[1], light=self.lent.get(j, -1), mark=first, marked=count,
