@@ -58,3 +58,27 @@ def test_controllers_are_in_the_matrices(monkeypatch: pytest.MonkeyPatch) -> Non
     assert few["newton_iterations"] < 1.3 * counts["newton_iterations"]
     q = stepper.sample["q"]
     np.testing.assert_allclose(by_limbs[:, q], whole[:, q], rtol=0, atol=1e-7 * np.abs(whole[:, q]).max())
+
+
+def test_many_elements_to_rounding(monkeypatch: pytest.MonkeyPatch) -> None:
+    """five_bar with eight elements an arm, damped mode by mode: steps of one length solved to rounding, full damping in a
+    table beside the equations and in the matrices only nearly, against the whole matrix of equations that have all."""
+    robot = simulator(Machine.read("five_bar", {"elements": "8"}), "circle")
+    settings = robot.scaled(Settings(step=2e-4, newton=1e-11, every=0.0))
+    found = []
+    for many in (0, 10**6):
+        monkeypatch.setattr(plants, "MANY", many)
+        stepper = Stepper(robot.plant())
+        assert bool(stepper.plant.damping) == (stepper.plant.limbs is not None) == (many == 0)
+        state = stepper.start(settings, robot.drive, 0.0, robot.runs[0].q, robot.runs[0].v)
+        assert stepper.begin(state, robot.drive) == "fine"
+        outcome, samples = stepper.run(state, robot.drive, UNTIL, 10**6, 1000)
+        assert outcome == "done"
+        assert not state["limb_trouble"][0]
+        found.append((samples[:, 0], float(state["work"][0]), state.counts()["newton_iterations"]))
+    (by_limbs, work, few), (whole, same, counts) = found
+    assert few < 2 * counts
+    assert work == pytest.approx(same, rel=1e-9)
+    for part in ("q", "v"):
+        one, two = by_limbs[:, stepper.sample[part]], whole[:, stepper.sample[part]]
+        np.testing.assert_allclose(one, two, rtol=0, atol=1e-10 * np.abs(two).max(), err_msg=part)

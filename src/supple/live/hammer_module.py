@@ -54,12 +54,12 @@ def hammer(robot: Machine, pose: Mapping[str, float], assembly: str | None, kept
     plant = made.plant()
     _check(plant)
     settings = made.scaled(HOW)
-    damped = plant.damping is not None
+    damped = bool(plant.damping)
     seen = (_points(robot, made.model, kept), *((_stiffness(made.model, kept),) if damped else ()))
     lines = [
         "#define DAMPING_TABLE static double",  # a page fills it for the pose it is in
         plant_equations(plant, seen),
-        f"#define DAMPING_OF_POSE {'DAMPING[0]' if damped else 'NULL'}",
+        f"#define DAMPING_OF_POSE {'DAMPING' if damped else 'NULL'}",
         f"#define MODEL_SETTINGS {initialiser(SETTINGS, {k: float(x) for k, x in settings.numbers().items()})}",
         chosen_text(plant), f"#define LEAST_SCALE {literal(settings.scale)}", stepping_source(),
         (Path(__file__).parent / "hammer.h").read_text(encoding="ascii"),
@@ -112,7 +112,7 @@ def _about(plant: Plant, model: Model) -> dict[str, Any]:
     bodies = [f.ev.stop - f.ev.start for f in model.mechanism.frames]
     return {
         "nq": plant.nq, "nv": plant.nv, "loads": plant.loads, "at": AT, "duration": DURATION, "every": HOW.every,
-        "damped": None if plant.damping is None else {"elastic": plant.elastic, "bodies": [n for n in bodies if n]},
+        "damped": {"elastic": plant.elastic, "bodies": [n for n in bodies if n]} if plant.damping else None,
     }  # fmt: skip
 
 

@@ -15,15 +15,14 @@ from supple.formulations.record import Equations
 from supple.formulations.tree.kinematics import Kinematics, relative, state
 from supple.robot.bodies.record import Body, Marker
 from supple.robot.mechanism import Mechanism
-from supple.simulation.near_damping import near_damping
+from supple.simulation.full_damping import near_damping
 from supple.simulation.partition import Partition
 
 _PASSES = ("fold",)
 
 
-def limbs(equations: Equations, parts: Partition) -> Limbs | None:
-    """The Limbs of a robot; None where its bodies are not numbers."""
-    m = equations.mechanism
+def limbs(equations: Equations, m: Mechanism, parts: Partition) -> Limbs | None:
+    """The Limbs of a robot by equations that may lack full damping of its bodies; None where these are not numbers."""
     try:
         table = _Table(m, parts)
     except TypeError:  # kept parameters

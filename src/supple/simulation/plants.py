@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from supple.backends.stepping.plant import MANY, Controlled, Place, Plant, plant_function
+from supple.backends.stepping.plant import MANY, Controlled, Damped, Place, Plant, plant_function
 from supple.errors import SuppleError
 from supple.expr.function import Array
 from supple.expr.passes import optimise
@@ -19,6 +19,7 @@ from supple.model import observe
 from supple.model.model import Model
 from supple.models import inverse
 from supple.robot.mechanism import Mechanism
+from supple.simulation.full_damping import taken_out
 from supple.simulation.limbs import limbs
 from supple.simulation.partition import Partition, ball_joints, coordinate_places, partition
 from supple.simulation.plant_functions import (
@@ -55,16 +56,17 @@ def plant(
     `kept`: parameters that may differ from run to run; `dense`: matrices instead of the closed form; `passes`: those
     that optimise the closed form; `way`: how loops are solved if all coordinates are integrated (None: independent ones).
     """
-    equations, mechanism = model.equations, model.mechanism
-    source = equations if kept is None else kept.equations
+    mechanism = model.mechanism
     parts = partition(model, q, prescribed)
+    source, damping = _thinned(model) if kept is None and way is None and len(parts.free) > MANY else (None, _further(model))
+    source = source or (model.equations if kept is None else kept.equations)
     places = coordinate_places(mechanism)
     active = set(mechanism.indices("active"))
     if way is not None and parts.dependent:
         made, parts = _coupled(model, source, q, parts, way, places)
     else:
         only = registry.formulation(source.formulation).in_time == "closed forms only"
-        damped, found = model.viscous is not None, None
+        damped, found = bool(damping), None
         if not dense or only:
             found = closed_form(source, parts, prescribed, loads, passes, damped)
             if found is None and prescribed:  # else others may have to become free, which the tree's matrices take
@@ -72,9 +74,9 @@ def plant(
         made = {"tree": tree(source)} if found is None else found
         made |= loop_functions(source, parts, None if "tree" in made else model.jacobian(q))
         if "tree" not in made and kept is None and len(parts.free) > MANY:
-            made["limbs"] = limbs(source, parts)
+            made["limbs"] = limbs(source, mechanism, parts)
     functions = {**made, "power": power(source, parts)}
-    if model.viscous is not None:
+    if damping:
         functions = undamped(functions)
     return Plant(
         mechanism.name,
@@ -90,8 +92,9 @@ def plant(
         loads=6 * len(mechanism.points),
         reach=_reach(model, q),
         parameters=() if kept is None else kept.values,
+        elastic=tuple(mechanism.indices("elastic")),
+        damping=damping,
         **functions,
-        **_damping(model),
     )
 
 
@@ -107,12 +110,21 @@ def _coupled(
     return made, Partition(parts.given, free, (), ())
 
 
-def _damping(model: Model) -> dict[str, Any]:
-    """Places in v of the elastic coordinates, and matrix of the damping that the bodies do not have themselves."""
-    elastic = model.mechanism.indices("elastic")
+def _further(model: Model) -> tuple[Damped, ...]:
+    """The damping of elastic coordinates that the bodies do not have themselves."""
     if model.viscous is None:
-        return {"elastic": tuple(elastic)}
-    return {"elastic": tuple(elastic), "damping": model.viscous[np.ix_(elastic, elastic)]}
+        return ()
+    elastic = model.mechanism.indices("elastic")
+    return (Damped(tuple(range(len(elastic))), model.viscous[np.ix_(elastic, elastic)]),)
+
+
+def _thinned(model: Model) -> tuple[Equations | None, tuple[Damped, ...]]:
+    """The equations of a robot without full damping of its bodies, None if those are its own; and damping beside them."""
+    method, further = registry.formulation(model.formulation), _further(model)
+    if method.in_time == "closed forms only":
+        return None, further
+    mechanism, found = taken_out(model.mechanism)
+    return (method.derive(mechanism) if found else None), further + found
 
 
 def _reach(model: Model, q: Array) -> float:

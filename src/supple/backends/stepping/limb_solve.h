@@ -38,24 +38,73 @@ SUPPLE_INLINE void pass_on(int planes, const Limb *limb, int j, const double *l,
     ratio(planes, kept[0], kept[1], pivot, x);
 }
 
-SUPPLE_INLINE void forces_down(const double *reach, int planes, int j, const double *m, Forced *f)
+/* Forces on the elastic coordinates of a limb, whose columns have few numbers, go on and are divided by their pivots */
+SUPPLE_INLINE void elastic_down(int planes, int j, const double *m, const double *packed, Forced *f)
 {
     const Limb *limb = LIMB + j;
-    const long apart = sizeof(Forced) / sizeof(double);
-    const int wide = COLUMN(limb);
-    const double *a = m + LIMB_STORE[j], *T = reach + LIMB_REACH[j];
-    for (int k = 0; k < limb->elastic; k++, a += wide) {
-        double *own = f[0].f + limb->e + k, x[2] = {own[0], planes > 1 ? own[apart] : 0.0};
-        for (int p = 0; p < planes && limb->light >= 0; p++)
-            f[p].loops[limb->light + k] += x[p];
-        if (limb->light >= 0)
-            continue;
-        const int near = limb->elastic - 1 - k < limb->band ? limb->elastic - 1 - k : limb->band;
-        less(planes, near, x, a + 1, LIMB_SIZE, own + 1, apart);
-        pass_on(planes, limb, j, a + 1 + limb->band, a, x, f);
-        for (int p = 0; p < planes; p++)
-            own[p * apart] = x[p];
+    const int wide = COLUMN(limb), *end = LIMB_COLUMN + LIMB_FIRST[j];
+    const double *pivot = m + LIMB_STORE[j];
+    double *re = (double *)f, *im = (double *)(f + planes - 1); /* all of a plane: PACKED_TO counts from its start */
+    if (limb->light >= 0) {
+        for (int k = 0; k < limb->elastic; k++)
+            for (int p = 0; p < planes; p++)
+                f[p].loops[limb->light + k] += f[p].f[limb->e + k];
+        return;
     }
+    for (int k = 0; k < limb->elastic; k++, pivot += wide) {
+        double x[2] = {re[limb->e + k], planes > 1 ? im[limb->e + k] : 0.0};
+        for (int t = end[k]; t < end[k + 1]; t++) {
+            const int to = PACKED_TO[t];
+            if (planes == 1)
+                re[to] -= packed[t] * x[0];
+            else {
+                const double lr = packed[2 * t], li = packed[2 * t + 1];
+                re[to] -= lr * x[0] - li * x[1];
+                im[to] -= lr * x[1] + li * x[0];
+            }
+        }
+        const double p[2] = {pivot[0], planes > 1 ? pivot[LIMB_SIZE] : 0.0}, kept[2] = {x[0], x[1]};
+        ratio(planes, kept[0], kept[1], p, x);
+        re[limb->e + k] = x[0];
+        if (planes > 1)
+            im[limb->e + k] = x[1];
+    }
+}
+
+/* Motions of the elastic coordinates of a limb, by those of its twist and the forces in loops */
+SUPPLE_INLINE void elastic_up(int planes, int j, const double *packed, Forced *f)
+{
+    const Limb *limb = LIMB + j;
+    const int *end = LIMB_COLUMN + LIMB_FIRST[j];
+    double *re = (double *)f, *im = (double *)(f + planes - 1);
+    for (int k = limb->elastic - 1; k >= 0; k--) {
+        if (limb->light >= 0) {
+            for (int p = 0; p < planes; p++)
+                f[p].f[limb->e + k] = f[p].loops[limb->light + k];
+            continue;
+        }
+        double x = 0.0, y = 0.0;
+        for (int t = end[k]; t < end[k + 1]; t++) {
+            const int from = PACKED_TO[t];
+            if (planes == 1)
+                x += packed[t] * re[from];
+            else {
+                const double lr = packed[2 * t], li = packed[2 * t + 1];
+                x += lr * re[from] - li * im[from];
+                y += lr * im[from] + li * re[from];
+            }
+        }
+        re[limb->e + k] -= x;
+        if (planes > 1)
+            im[limb->e + k] -= y;
+    }
+}
+
+SUPPLE_INLINE void forces_down(const double *reach, int planes, int j, const double *m, const double *packed, Forced *f)
+{
+    const Limb *limb = LIMB + j;
+    const double *a = m + LIMB_STORE[j] + limb->elastic * COLUMN(limb), *T = reach + LIMB_REACH[j];
+    elastic_down(planes, j, m, packed, f);
     for (int k = 0; k < limb->dofs; k++, a += DOF(limb)) {
         const double *axis = LIMB_NUMBERS + limb->joint + JOINT * k;
         double x[2] = {0};
@@ -80,7 +129,7 @@ SUPPLE_INLINE void forces_down(const double *reach, int planes, int j, const dou
         }
 }
 
-SUPPLE_INLINE void motions_up(const double *reach, int planes, int j, const double *m, Forced *f)
+SUPPLE_INLINE void motions_up(const double *reach, int planes, int j, const double *m, const double *packed, Forced *f)
 {
     const Limb *limb = LIMB + j;
     const long apart = sizeof(Forced) / sizeof(double);
@@ -108,18 +157,7 @@ SUPPLE_INLINE void motions_up(const double *reach, int planes, int j, const doub
                 f[p].V[j][i] += axis[i] * x[p];
         }
     }
-    for (int k = limb->elastic - 1; k >= 0; k--) {
-        const double *a = own + k * wide;
-        double *at = f[0].f + limb->e + k, x[2] = {at[0], planes > 1 ? at[apart] : 0.0};
-        const int near = limb->elastic - 1 - k < limb->band ? limb->elastic - 1 - k : limb->band;
-        if (limb->light < 0) {
-            less_products(planes, near, a + 1, at + 1, apart, x);
-            less_products(planes, 6, a + 1 + limb->band, f[0].V[j], apart, x);
-            less_products(planes, forces, a + 7 + limb->band, f[0].loops + limb->first, apart, x);
-        }
-        for (int p = 0; p < planes; p++)
-            at[p * apart] = limb->light < 0 ? x[p] : f[p].loops[limb->light + k];
-    }
+    elastic_up(planes, j, packed, f);
 }
 
 /* Forces in loops that meet: solved but for their host's twist, and then with it */
@@ -151,7 +189,7 @@ SUPPLE_INLINE void follow_host(int planes, const Meeting *at, const double *m, F
 /* Forces f become accelerations, and `loops` the forces in loops, against what they are counted as; V is made here */
 SUPPLE_INLINE void limb_solve(Sim *z, int which, int planes, Forced *f)
 {
-    const double *m = factor_of(z, which), *reach = reach_of(z, which);
+    const double *m = factor_of(z, which), *reach = reach_of(z, which), *packed = z->limb_packed[which];
     const int *pivot = z->limb_pivot[which];
     for (int p = 0; p < planes; p++) {
         memset(f[p].V, 0, sizeof f[p].V);
@@ -161,24 +199,38 @@ SUPPLE_INLINE void limb_solve(Sim *z, int which, int planes, Forced *f)
         for (int k = 0; k < N_MEETINGS && n == LIMBS_BEFORE; k++)
             if (MEETINGS[k].host >= 0)
                 meet_forces(planes, MEETINGS + k, pivot, m, f);
-        forces_down(reach, planes, LIMB_ORDER[n], m, f);
+        forces_down(reach, planes, LIMB_ORDER[n], m, packed, f);
     }
     for (int k = 0; k < N_MEETINGS; k++)
         if (MEETINGS[k].host < 0)
             meet_forces(planes, MEETINGS + k, pivot, m, f);
     for (int n = LIMBS - 1; n >= 0; n--) {
-        motions_up(reach, planes, LIMB_ORDER[n], m, f);
+        motions_up(reach, planes, LIMB_ORDER[n], m, packed, f);
         for (int k = 0; k < N_MEETINGS && n == LIMBS_BEFORE; k++)
             follow_host(planes, MEETINGS + k, m, f);
     }
 }
 
+/* What is not zero of the elastic columns, one after the other; parts of a complex number side by side */
+SUPPLE_INLINE int pack(Sim *z, int which, int planes)
+{
+    const double *m = factor_of(z, which);
+    double *to = z->limb_packed[which];
+    for (int t = 0; t < PACKED_SIZE; t++)
+        for (int p = 0; p < planes; p++)
+            *to++ = m[p * LIMB_SIZE + PACKED_FROM[t]];
+    return 1;
+}
+
 /* The same with the number of planes known to the compiler */
-static SUPPLE_WIDE int limb_real_factors(Sim *z, int which, double v, double x) { return limb_factors(z, which, 1, &v, &x); }
+static SUPPLE_WIDE int limb_real_factors(Sim *z, int which, double v, double x) 
+{
+    return limb_factors(z, which, 1, &v, &x) && pack(z, which, 1);
+}
 
 static SUPPLE_WIDE int limb_pair_factors(Sim *z, const double *v, const double *x)
 {
-    return limb_factors(z, LIMB_PAIR, 2, v, x);
+    return limb_factors(z, LIMB_PAIR, 2, v, x) && pack(z, LIMB_PAIR, 2);
 }
 
 static SUPPLE_WIDE void limb_real_solve(Sim *z, int which, Forced *f) { limb_solve(z, which, 1, f); }
@@ -204,15 +256,10 @@ static int take_mass(Sim *z)
 /* to += k K r of all bodies */
 static void add_stiffness(double k, const double *r, double *to)
 {
-    for (int j = 0; j < LIMBS; j++) {
-        const int n = LIMB[j].elastic, band = LIMB[j].band + 1, e = LIMB[j].e;
-        const double *K = LIMB_NUMBERS + LIMB[j].stiff;
-        for (int c = 0; c < n; c++)
-            for (int i = 0; i < band && c + i < n; i++) {
-                to[e + c + i] += k * K[c * band + i] * r[e + c];
-                if (i)
-                    to[e + c] += k * K[c * band + i] * r[e + c + i];
-            }
+    for (int t = 0; t < STIFF_ENTRIES; t++) {
+        const int i = STIFF_ROW[t], j = STIFF_COLUMN[t];
+        to[i] += k * STIFF[t] * r[j];
+        to[j] += i == j ? 0.0 : k * STIFF[t] * r[i];
     }
 }
 
@@ -278,23 +325,27 @@ static SUPPLE_WIDE void damp(const Posture *at, int again, double (*balance)[N_V
     static SUPPLE_THREAD double v[STAGES][LIMB_DAMPING + 1], x[STAGES][LIMB_DAMPING];
     for (int p = 0; p < STAGES; p++)
         for (int i = 0; i < LIMB_DAMPING; i++) {
-            v[p][i] = at[p].v[ELASTIC_V[i]];
+            v[p][i] = at[p].v[ELASTIC_V[DAMPED_AT[i]]];
             x[p][i] = again ? 0.0 : x[p][i];
         }
-    double *restrict x0 = x[0], *restrict x1 = x[1], *restrict x2 = x[2];
-    for (int k = 0; k < LIMB_DAMPING && again; k += 2) { /* a row of zeros may follow the last */
-        const double *restrict a = DAMPING[k], *restrict b = DAMPING[k + 1];
-        const double a0 = v[0][k], a1 = v[1][k], a2 = v[2][k], b0 = v[0][k + 1], b1 = v[1][k + 1], b2 = v[2][k + 1];
-        for (int i = 0; i < LIMB_DAMPING; i++) {
-            x0[i] += a[i] * a0 + b[i] * b0;
-            x1[i] += a[i] * a1 + b[i] * b1;
-            x2[i] += a[i] * a2 + b[i] * b2;
+    for (int d = 0; d < DAMPED_BLOCKS && again; d++) {
+        const int first = DAMPED[d][0], n = DAMPED[d][1];
+        double *restrict x0 = x[0] + first, *restrict x1 = x[1] + first, *restrict x2 = x[2] + first;
+        const double *v0 = v[0] + first, *v1 = v[1] + first, *v2 = v[2] + first;
+        for (int k = 0; k < n; k += 2) { /* a row of zeros may follow the last */
+            const double *restrict a = DAMPING + DAMPED[d][2] + k * n, *restrict b = a + n;
+            const double a0 = v0[k], a1 = v1[k], a2 = v2[k], b0 = v0[k + 1], b1 = v1[k + 1], b2 = v2[k + 1];
+            for (int i = 0; i < n; i++) {
+                x0[i] += a[i] * a0 + b[i] * b0;
+                x1[i] += a[i] * a1 + b[i] * b1;
+                x2[i] += a[i] * a2 + b[i] * b2;
+            }
         }
     }
     for (int p = 0; p < STAGES; p++) {
         lost[p] = 0.0;
         for (int i = 0; i < LIMB_DAMPING; i++) {
-            balance[p][ELASTIC_V[i]] += x[p][i];
+            balance[p][ELASTIC_V[DAMPED_AT[i]]] += x[p][i];
             lost[p] += x[p][i] * v[p][i];
         }
     }

@@ -126,6 +126,13 @@ class Limbs:
     numbers: Any = field(compare=False)
 
 
+class Damped(NamedTuple):
+    """Elastic coordinates that damp each other, by their places among all of these, and the matrix of it."""
+
+    at: tuple[int, ...]
+    D: Any
+
+
 @dataclass(frozen=True)
 class Coupled:
     """Loops as forces between coordinates that are all integrated.
@@ -185,7 +192,7 @@ class Plant:
     reach: float = 1.0  # m: what errors of angles are multiplied with to be compared with lengths
     parameters: tuple[float, ...] = field(default=())
     elastic: tuple[int, ...] = ()  # places in v of the elastic coordinates, which `damping` acts on
-    damping: Any = field(default=None, compare=False)  # D of further forces D v; accelerations take them as an input x
+    damping: tuple[Damped, ...] = field(default=(), compare=False)  # of forces D v; accelerations take them as an input x
 
 
 def plant_function(name: str, inputs: Mapping[str, Any], outputs: Mapping[str, Any]) -> Function:

@@ -10,16 +10,18 @@ from supple.backends import c_source
 from supple.backends.assembly import PROLOGUE, assembled, for_lanes
 from supple.backends.program import body as program_body
 from supple.backends.stepping.collocation import STAGES, collocation_tables
+from supple.backends.stepping.damping_text import ACCELERATED, further_damping
 from supple.backends.stepping.layout import (
     BALL,
     CHOSEN,
-    LIMB_STRUCTS,
     initialiser,
     layout_text,
     struct_text,
     table_text,
 )
-from supple.backends.stepping.plant import Ball, Controlled, Coupled, Limbs, Place, Plant
+from supple.backends.stepping.limb_text import limb_sizes, limb_tables
+from supple.backends.stepping.plant import Ball, Controlled, Coupled, Place, Plant
+from supple.backends.stepping.tables import rows, table
 from supple.expr.function import Function
 
 _COUPLED = ("coupled", "multipliers", "chains", "printed")
@@ -102,8 +104,8 @@ def _printed(plant: Plant, also: Sequence[Function] = (), registers: int = 0) ->
     text += [printed(f) for f in (*own, *rigid, *coupled, *also) if f is not None]
     if plant.program is not None:
         text += [program_body(plant.program, "leg_by_leg", printed), _glue(plant)]
-    if plant.damping is not None:
-        text.append(_further_damping(plant))
+    if plant.damping:
+        text.append(further_damping(plant))
     return [*text, _THOROUGHLY]
 
 
@@ -131,69 +133,12 @@ def _definitions(plant: Plant, stages: int) -> list[str]:
     lines += [f"#define {k.upper()} {'NULL' if plant.resolved is None else f'model_{k}'}" for k in ("square", "resolved")]
     lines += [f"#define MULTIPLIED {plant.multipliers}", f"#define ODD {int(plant.odd)}"]
     lines += _places("GIVEN", plant.given)
-    lines += [_table("GIVEN_UNIT", [int(p.angle) for p in plant.given])] if stages else []
+    lines += [table("GIVEN_UNIT", [int(p.angle) for p in plant.given])] if stages else []
     lines += _places("TAU", plant.torque)
     lines += [] if plant.coupled is None else _couplings(plant, plant.coupled)
     lines += [] if plant.rigid is None else _rigid_tables(plant, plant.rigid)
-    lines += [] if plant.limbs is None else _limb_tables(plant, plant.limbs)
+    lines += [] if plant.limbs is None else limb_tables(plant, plant.limbs)
     return lines
-
-
-def _limb_tables(plant: Plant, limbs: Limbs) -> list[str]:
-    """Tables of what is eliminated body by body, and where its parts stand."""
-    store, reach, pull = _limb_places(limbs)
-    numbers = ", ".join(c_source.literal(float(x)) for x in limbs.numbers)
-    lines = [line for struct in LIMB_STRUCTS for line in struct_text(struct)]
-    for name, records in (("Limb LIMB", limbs.frames), ("Tie TIES", limbs.ties), ("Meeting MEETINGS", limbs.meetings)):
-        lines.append(f"static const {name}[{max(1, len(records))}] = {{{_rows(records) or '{0}'}}};")
-    lines += [_table("LIMB_ORDER", limbs.order), _table("LOOPED_ROW", limbs.rows), _table("LIMB_STORE", store[:-1])]
-    lines += [_table("LIMB_REACH", reach[: len(limbs.frames)]), _table("TIE_REACH", reach[len(limbs.frames) : -1])]
-    lines += [_table("LIMB_PULL", pull[:-1]), f"static const double LIMB_NUMBERS[] = {{{numbers}}};"]
-    if plant.damping is not None:
-        lines += [f"#define LIMB_DAMPING {len(plant.elastic)}", f"#define LIMB_POWER {c_source.signature(plant.power).name}"]
-    return lines
-
-
-def _limb_places(limbs: Limbs) -> tuple[list[int], list[int], list[int]]:
-    """Where columns of factors, what twists are made of, and forces in loops on twists begin; last, where they all end."""
-    store, pull = [0], [0]
-    for x in limbs.frames:
-        forces = x.last - x.first
-        store.append(store[-1] + x.elastic * (7 + x.band + forces) + x.dofs * (7 + forces))
-        pull.append(pull[-1] + 6 * forces)
-    reach = [0]
-    for marked in [x.marked for x in limbs.frames] + [x.marked for x in limbs.ties]:
-        reach.append(reach[-1] + 6 * (6 + marked))
-    return store, reach, pull
-
-
-_LIMB_SIZES = (
-    "LIMBS", "LIMBED", "LIMBS_BEFORE", "N_TIES", "N_MEETINGS", "N_LOOPED", "N_EQUATIONS", "LIMB_POSTURE", "REACH_SIZE",
-    "PULL_SIZE", "LIMB_LOOPS", "LIMB_HELD", "LIMB_SOLVED", "LIMB_SIZE",
-)  # fmt: skip
-
-
-def _limb_sizes(limbs: Limbs | None) -> dict[str, int]:
-    """Sizes of what is eliminated body by body; zeros where nothing is."""
-    if limbs is None:
-        return dict.fromkeys(_LIMB_SIZES, 0)
-    store, reach, pull = _limb_places(limbs)
-    n = len(limbs.rows)
-    hosts = {_root(limbs, x.host) for x in limbs.meetings if x.host >= 0}
-    before = sum(_root(limbs, j) not in hosts for j in limbs.order)
-    loops, held, solved = store[-1], store[-1] + n * n, store[-1] + n * n + 6 * n
-    sizes = (
-        len(limbs.frames), 1, before, len(limbs.ties), len(limbs.meetings), n, max(1, limbs.equations),
-        limbs.posture.outputs["posture"].size, reach[-1], pull[-1], loops, held, solved, solved + 6 * n,
-    )  # fmt: skip
-    return dict(zip(_LIMB_SIZES, sizes, strict=True))
-
-
-def _root(limbs: Limbs, j: int) -> int:
-    """The frame on the base that another hangs on."""
-    while limbs.frames[j].parent >= 0:
-        j = limbs.frames[j].parent
-    return j
 
 
 def plant_sizes(plant: Plant, stages: int) -> dict[str, int]:
@@ -211,7 +156,7 @@ def plant_sizes(plant: Plant, stages: int) -> dict[str, int]:
         "MOST_ROWS": max(rows, rigid["N_CROW"]), "MOST_DEP": max(n, rigid["N_CDEP"], loop), "N_LOOP": loop,
         "N_LATE": loop if plant.coupled is not None and plant.coupled.way == "printed" else 0,
         "MOST_WIDE": wide, "MOST_ALIGNED": max(aligned, rigid["N_CALIGNED"]), "MOST_Q": max(plant.nq, rigid["N_CQ"]),
-        **_limb_sizes(plant.limbs),
+        **limb_sizes(plant.limbs),
         "MOST_CHANNELS": max(len(plant.given), len(plant.torque), plant.loads),
     }  # fmt: skip
 
@@ -249,8 +194,8 @@ def _rigid_tables(plant: Plant, rigid: Controlled) -> list[str]:
     given = [p.v for p in plant.given]
     return [
         *_places("CDEP", rigid.dependent), *_places("DRIVE", rigid.drives), *_places("MEASURED", rigid.measured),
-        _table("DRIVE_TAU", rigid.torques), _table("CROW", rigid.rows),
-        _table("DRIVE_GIVEN", [given.index(p.v) if p.v in given else -1 for p in rigid.measured]),
+        table("DRIVE_TAU", rigid.torques), table("CROW", rigid.rows),
+        table("DRIVE_GIVEN", [given.index(p.v) if p.v in given else -1 for p in rigid.measured]),
         f"#define CMULTIPLIED {rigid.multipliers}", _balls("CBALLS", rigid.balls),
     ]  # fmt: skip
 
@@ -258,7 +203,7 @@ def _rigid_tables(plant: Plant, rigid: Controlled) -> list[str]:
 def _couplings(plant: Plant, by: Coupled) -> list[str]:
     """Macros and tables of what is coupled by forces."""
     free = [p.v for p in plant.free]
-    lines = [_table("LOOP_ROW", by.rows), _table("V_FREE", [free.index(k) if k in free else -1 for k in range(plant.nv)])]
+    lines = [table("LOOP_ROW", by.rows), table("V_FREE", [free.index(k) if k in free else -1 for k in range(plant.nv)])]
     lines += [f"#define GAIN {by.gain!r}"] if by.gain else []
     if by.moved:
         lines += ["#define MENDS", f"#define N_MOVED {len(by.moved)}", f"#define N_MOVED_BALLS {len(by.moved_balls)}"]
@@ -284,70 +229,18 @@ def _chains(plant: Plant, by: Coupled, free: list[int]) -> list[str]:
     return [
         "#define CHAINS", f"#define N_CHAINS {len(by.parts)}", f"#define N_LIGHT {len(light)}",
         f"#define MOST_CHAIN {max(len(part.v) for part in by.parts)}",
-        _table("CHAIN_AT", at), _table("CHAIN_V", order), _table("V_CHAIN", [order.index(k) for k in range(plant.nv)]),
-        _table("IS_HEAVY", heavy), _table("LIGHT", light),
+        table("CHAIN_AT", at), table("CHAIN_V", order), table("V_CHAIN", [order.index(k) for k in range(plant.nv)]),
+        table("IS_HEAVY", heavy), table("LIGHT", light),
         f"static void (*const CHAIN_MODEL[])({inputs}, {outputs}) = {{{names}}};",
     ]  # fmt: skip
 
 
 def _balls(name: str, balls: Sequence[Ball]) -> str:
-    return f"static const Ball {name}[{max(1, len(balls))}] = {{{_rows(balls) or '{0}'}}};"
-
-
-def _rows(records: Sequence[tuple[int, ...]]) -> str:
-    return ", ".join("{" + ", ".join(map(str, x)) + "}" for x in records)
+    return f"static const Ball {name}[{max(1, len(balls))}] = {{{rows(balls) or '{0}'}}};"
 
 
 def _places(name: str, places: Sequence[Place]) -> list[str]:
-    return [_table(f"{name}_V", [p.v for p in places]), _table(f"{name}_Q", [p.q for p in places])]
-
-
-def _table(name: str, numbers: Sequence[int]) -> str:
-    shown = ", ".join(str(int(x)) for x in numbers) or "0"
-    return f"static const int {name}[{max(1, len(numbers))}] = {{{shown}}};"
-
-
-_STATE = "const real *q, const real *v, "
-_ACCELERATED = f"{_STATE}const real *given, const real *effort,\n    const real *g, const real *w, "
-
-
-def _further_damping(plant: Plant) -> str:
-    """model_accelerations or model_tree, and model_power, with the forces D v on elastic coordinates."""
-    n = len(plant.elastic)
-    names = {f.name: c_source.signature(f).name for f in (plant.tree, plant.accelerations, plant.power) if f is not None}
-    rows = ",\n    ".join("{" + ", ".join(c_source.literal(float(x)) for x in row) + "}" for row in plant.damping.T)
-    text = [
-        "#ifndef DAMPING_TABLE\n#define DAMPING_TABLE static const double\n#endif",
-        f"DAMPING_TABLE DAMPING[{-(-n // 4) * 4}][{n}] = {{ /* rows of zeros at the end */\n    {rows}\n}};",
-        _table("ELASTIC_V", plant.elastic),
-        "static SUPPLE_WIDE void further_damping(const real *v, real *restrict x)\n{\n"
-        f"    for (int i = 0; i < {n}; i++)\n        x[i] = fill(0.0);\n"
-        f"    for (int k = 0; k < {n}; k += 4) {{ /* four columns at a time: rows are read and written less often */\n"
-        f"        const double *a = DAMPING[k];\n"
-        "        real rate[4];\n"
-        f"        for (int j = 0; j < 4; j++)\n            rate[j] = k + j < {n} ? v[ELASTIC_V[k + j]] : fill(0.0);\n"
-        f"        for (int i = 0; i < {n}; i++)\n            x[i] = x[i] + (a[i] * rate[0] + a[{n} + i] * rate[1])\n"
-        f"                + (a[{2 * n} + i] * rate[2] + a[{3 * n} + i] * rate[3]);\n    }}\n}}\n",
-        f"static void model_power({_STATE}const real *tau, const real *w, const real *p, real *power)\n{{\n"
-        f"    real x[{n}];\n    further_damping(v, x);\n    {names[plant.power.name]}(q, v, tau, w, p, power);\n"
-        f"    for (int i = 0; i < {n}; i++)\n        power[0] = power[0] - x[i] * v[ELASTIC_V[i]];\n}}\n",
-    ]
-    if plant.tree is not None:
-        text.append(
-            f"static void model_tree({_STATE}const real *g, const real *w, const real *p, real *M, real *c)\n{{\n"
-            f"    real x[{n}];\n    further_damping(v, x);\n    {names[plant.tree.name]}(q, v, g, w, p, M, c);\n"
-            f"    for (int i = 0; i < {n}; i++)\n        c[ELASTIC_V[i]] = c[ELASTIC_V[i]] + x[i];\n}}\n"
-        )
-    elif plant.coupled is not None:
-        text.append(f"#define FURTHER_DAMPING {n}")  # chains add it themselves
-    else:
-        own = "damped_accelerations" if plant.accelerations is None else names[plant.accelerations.name]
-        text.append(
-            f"static void model_accelerations({_ACCELERATED}const real *p, real *f, real *tau_given)\n{{\n"
-            f"    real x[{n}];\n    further_damping(v, x);\n"
-            f"    {own}(q, v, given, effort, g, w, x, p, f, tau_given);\n}}\n"
-        )
-    return "\n".join(text)
+    return [table(f"{name}_V", [p.v for p in places]), table(f"{name}_Q", [p.q for p in places])]
 
 
 def _glue(plant: Plant) -> str:
@@ -362,7 +255,7 @@ def _glue(plant: Plant) -> str:
     if not forward:
         copies += f"    for (int i = 0; i < {len(plant.given)}; i++)\n        tau_given[i] = tau[i];\n"
     return (
-        f"static void {'damped' if damped else 'model'}_accelerations({_ACCELERATED}{'const real *x, ' if damped else ''}"
+        f"static void {'damped' if damped else 'model'}_accelerations({ACCELERATED}{'const real *x, ' if damped else ''}"
         "const real *p, real *f, real *tau_given)\n{\n"
         f"{declared}    (void)given; (void)effort; (void)w; (void)p; (void)tau_given;\n"
         f"    leg_by_leg({arguments}, {outs});\n{copies}}}\n"

@@ -36,7 +36,7 @@ def equations_text(parts: FmuParts, identifier: str) -> list[str]:
     named = {k: replace(f, name=f"{identifier}_f_{k}") for k, f in own.items() if f is not None}
     renamed: dict[str, Any] = {k: named.get(k) for k in _OF_PLANT}
     plant = replace(parts.plant, **renamed)
-    wrapped = () if plant.damping is None else ("accelerations", "tree", "power")  # in functions that add damping
+    wrapped = ("accelerations", "tree", "power") if plant.damping else ()  # in functions that add damping
     return [
         f"/* {NOTICE}", f" * robot: {harmless(parts.robot)} */", "#undef SUPPLE_SINGLE", "#undef SUPPLE_LANES",
         "#ifdef __clang__", "#pragma STDC FP_CONTRACT OFF", "#endif", "",

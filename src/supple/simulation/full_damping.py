@@ -1,19 +1,49 @@
-"""`near_damping`: the damping of a body as its neighbouring coordinates feel it, for Newton's matrices.
+"""Full matrices of damping: `taken_out` of the equations of bodies, and `near_damping`, for Newton's matrices.
 
-Damping of every mode is a full matrix D. Newton's method needs it only roughly, and in the places that mass and stiffness have:
-there, X with the least squares of W^T (D - X) W, with W the modes divided by the root of their frequencies, so that a share of a
+Damping of every mode is a full matrix D. Written into equations its products grow with the square of the elements, so it
+stands in a table beside them. Newton's method needs it only roughly, and in the places that mass and stiffness have: X there
+with the least squares of W^T (D - X) W, where W are the modes divided by the root of their frequencies, so that a share of a
 mode's damping counts the same in all modes. With P = W W^T, the entries of P X P are then those of P D P in these places.
 """
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
+from supple.backends.stepping.plant import Damped
 from supple.expr.function import Array
 from supple.model.algebra import eigh
+from supple.robot.bodies.record import Body
+from supple.robot.mechanism import Mechanism
 
 _ENOUGH = 1e-6  # of what is left, at which it ends
 _MOST = 100  # iterations of conjugate gradients
+
+
+def taken_out(mechanism: Mechanism) -> tuple[Mechanism, tuple[Damped, ...]]:
+    """A mechanism without what its bodies have of full damping, and that, by places among its elastic coordinates."""
+    frames, found = [], list[Damped]()
+    place = {v: i for i, v in enumerate(mechanism.indices("elastic"))}
+    for frame in mechanism.frames:
+        body = frame.body
+        D = body.D_ee.copy()
+        for part in _full(body):
+            at = np.ix_(part, part)
+            found.append(Damped(tuple(place[frame.ev.start + int(k)] for k in part), D[at].astype(float)))
+            D[at] = 0
+        frames.append(replace(frame, body=replace(body, D_ee=D)))
+    return (replace(mechanism, frames=tuple(frames)), tuple(found)) if found else (mechanism, ())
+
+
+def _full(body: Body) -> list[Array]:
+    """Coordinates that damp each other farther than mass and stiffness reach, and whose strains are their own: those that
+    bending shortens are damped by the rates of both."""
+    D, places = body.D_ee != 0, (body.M_ee != 0) | (body.K_ee != 0)
+    shortened = {int(k) for stretch in body.stretches for k in stretch.coordinates}
+    parts = [part for part in _parts(D) if not shortened & set(part.tolist())] if (D & ~places).any() else []
+    return [part for part in parts if (D & ~places)[np.ix_(part, part)].any()]
 
 
 def near_damping(M: Array, K: Array, D: Array) -> Array:

@@ -1,0 +1,94 @@
+"""The C text of what is eliminated body by body, see limbs.h."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from supple.backends import c_source
+from supple.backends.stepping.layout import LIMB_STRUCTS, struct_text
+from supple.backends.stepping.limb_pattern import factor_columns, stiff_entries
+from supple.backends.stepping.plant import Limbs, Plant
+from supple.backends.stepping.tables import rows, table
+
+
+def limb_tables(plant: Plant, limbs: Limbs) -> list[str]:
+    """Tables of what is eliminated body by body, and where its parts stand."""
+    store, reach, pull = _limb_places(limbs)
+    numbers = ", ".join(c_source.literal(float(x)) for x in limbs.numbers)
+    lines = [line for struct in LIMB_STRUCTS for line in struct_text(struct)]
+    for name, records in (("Limb LIMB", limbs.frames), ("Tie TIES", limbs.ties), ("Meeting MEETINGS", limbs.meetings)):
+        lines.append(f"static const {name}[{max(1, len(records))}] = {{{rows(records) or '{0}'}}};")
+    lines += [table("LIMB_ORDER", limbs.order), table("LOOPED_ROW", limbs.rows), table("LIMB_STORE", store[:-1])]
+    lines += [table("LIMB_REACH", reach[: len(limbs.frames)]), table("TIE_REACH", reach[len(limbs.frames) : -1])]
+    lines += [table("LIMB_PULL", pull[:-1]), f"static const double LIMB_NUMBERS[] = {{{numbers}}};"]
+    lines += _pattern_tables(plant, limbs, store)
+    if plant.damping:
+        lines.append(f"#define LIMB_DAMPING {sum(len(x.at) for x in plant.damping)}")
+        lines.append(f"#define LIMB_POWER {c_source.signature(plant.power).name}")
+    return lines
+
+
+def _pattern_tables(plant: Plant, limbs: Limbs, store: Sequence[int]) -> list[str]:
+    """LIMB_COLUMN: ends of every elastic column's numbers among PACKED_FROM, where they stand in the factors, and PACKED_TO,
+    where what they act on stands in Forced; the stiffness of bodies."""
+    ends, first, source, target = [0], list[int](), list[int](), list[int]()
+    for j, (x, columns) in enumerate(zip(limbs.frames, factor_columns(limbs), strict=True)):
+        first.append(len(ends) - 1)
+        for k, column in enumerate(columns):
+            for i in column:
+                source.append(store[j] + k * (7 + x.band + x.last - x.first) + i)
+                other = i - 1 - x.band
+                loop = plant.nv + x.first + other - 6
+                twist = plant.nv + max(1, len(limbs.rows)) + 6 * j + other
+                target.append(x.e + k + i if other < 0 else twist if other < 6 else loop)
+            ends.append(len(source))
+    stiff = list(stiff_entries(limbs))
+    numbers = ", ".join(c_source.literal(x) for *_, x in stiff) or "0"
+    return [
+        table("LIMB_COLUMN", ends), table("LIMB_FIRST", first), table("PACKED_FROM", source), table("PACKED_TO", target),
+        f"#define STIFF_ENTRIES {len(stiff)}", table("STIFF_ROW", [i for i, _, _ in stiff]),
+        table("STIFF_COLUMN", [k for _, k, _ in stiff]), f"static const double STIFF[] = {{{numbers}}};",
+    ]  # fmt: skip
+
+
+def _limb_places(limbs: Limbs) -> tuple[list[int], list[int], list[int]]:
+    """Where columns of factors, what twists are made of, and forces in loops on twists begin; last, where they all end."""
+    store, pull = [0], [0]
+    for x in limbs.frames:
+        forces = x.last - x.first
+        store.append(store[-1] + x.elastic * (7 + x.band + forces) + x.dofs * (7 + forces))
+        pull.append(pull[-1] + 6 * forces)
+    reach = [0]
+    for marked in [x.marked for x in limbs.frames] + [x.marked for x in limbs.ties]:
+        reach.append(reach[-1] + 6 * (6 + marked))
+    return store, reach, pull
+
+
+_LIMB_SIZES = (
+    "LIMBS", "LIMBED", "LIMBS_BEFORE", "N_TIES", "N_MEETINGS", "N_LOOPED", "N_EQUATIONS", "LIMB_POSTURE", "REACH_SIZE",
+    "PULL_SIZE", "LIMB_LOOPS", "LIMB_HELD", "LIMB_SOLVED", "LIMB_SIZE", "PACKED_SIZE",
+)  # fmt: skip
+
+
+def limb_sizes(limbs: Limbs | None) -> dict[str, int]:
+    """Sizes of what is eliminated body by body; zeros where nothing is."""
+    if limbs is None:
+        return dict.fromkeys(_LIMB_SIZES, 0)
+    store, reach, pull = _limb_places(limbs)
+    n = len(limbs.rows)
+    hosts = {_root(limbs, x.host) for x in limbs.meetings if x.host >= 0}
+    before = sum(_root(limbs, j) not in hosts for j in limbs.order)
+    loops, held, solved = store[-1], store[-1] + n * n, store[-1] + n * n + 6 * n
+    sizes = (
+        len(limbs.frames), 1, before, len(limbs.ties), len(limbs.meetings), n, max(1, limbs.equations),
+        limbs.posture.outputs["posture"].size, reach[-1], pull[-1], loops, held, solved, solved + 6 * n,
+        sum(len(x) for columns in factor_columns(limbs) for x in columns),
+    )  # fmt: skip
+    return dict(zip(_LIMB_SIZES, sizes, strict=True))
+
+
+def _root(limbs: Limbs, j: int) -> int:
+    """The frame on the base that another hangs on."""
+    while limbs.frames[j].parent >= 0:
+        j = limbs.frames[j].parent
+    return j
