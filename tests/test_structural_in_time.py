@@ -121,8 +121,10 @@ def test_an_fmu_has_the_damping_of_the_robot_with_free_actuators() -> None:
     assert found is not None
     elastic = model.mechanism.indices("elastic")
     assert parts.plant.elastic == tuple(elastic)
-    np.testing.assert_allclose(parts.plant.damping, found.D[np.ix_(elastic, elastic)])
-    assert fmu_parts(model, passes=(), structural=False).plant.damping is None
+    (damped,) = parts.plant.damping
+    assert damped.at == tuple(range(len(elastic)))
+    np.testing.assert_allclose(damped.D, found.D[np.ix_(elastic, elastic)])
+    assert fmu_parts(model, passes=(), structural=False).plant.damping == ()
 
 
 def test_one_legs_code_for_all_legs_takes_the_forces_of_damping() -> None:

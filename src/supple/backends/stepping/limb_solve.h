@@ -18,6 +18,11 @@ SUPPLE_INLINE double dot(int n, const double *l, const double *a)
     return (sum[0] + sum[1]) + (sum[2] + sum[3]);
 }
 
+SUPPLE_INLINE double six(const double *l, const double *a)
+{
+    return (l[0] * a[0] + l[1] * a[1]) + (l[2] * a[2] + l[3] * a[3]) + (l[4] * a[4] + l[5] * a[5]);
+}
+
 /* x less the products of l and a */
 SUPPLE_INLINE void less_products(int planes, int n, const double *l, const double *a, long apart, double *x)
 {
@@ -83,20 +88,27 @@ SUPPLE_INLINE void elastic_up(int planes, int j, const double *packed, Forced *f
                 f[p].f[limb->e + k] = f[p].loops[limb->light + k];
             continue;
         }
-        double x = 0.0, y = 0.0;
-        for (int t = end[k]; t < end[k + 1]; t++) {
+        double x = 0.0, y = 0.0, x2 = 0.0, y2 = 0.0; /* sums that need not wait for each other */
+        int t = end[k];
+        for (; planes == 1 && t + 1 < end[k + 1]; t += 2) {
+            x += packed[t] * re[PACKED_TO[t]];
+            x2 += packed[t + 1] * re[PACKED_TO[t + 1]];
+        }
+        for (; t < end[k + 1]; t++) {
             const int from = PACKED_TO[t];
             if (planes == 1)
                 x += packed[t] * re[from];
             else {
                 const double lr = packed[2 * t], li = packed[2 * t + 1];
-                x += lr * re[from] - li * im[from];
-                y += lr * im[from] + li * re[from];
+                x += lr * re[from];
+                y += lr * im[from];
+                x2 -= li * im[from];
+                y2 += li * re[from];
             }
         }
-        re[limb->e + k] -= x;
+        re[limb->e + k] -= x + x2;
         if (planes > 1)
-            im[limb->e + k] -= y;
+            im[limb->e + k] -= y + y2;
     }
 }
 
@@ -109,9 +121,7 @@ SUPPLE_INLINE void forces_down(const double *reach, int planes, int j, const dou
         const double *axis = LIMB_NUMBERS + limb->joint + JOINT * k;
         double x[2] = {0};
         for (int p = 0; p < planes; p++) {
-            x[p] = f[p].f[limb->q + k];
-            for (int i = 0; i < 6; i++)
-                x[p] += axis[i] * f[p].V[j][i];
+            x[p] = f[p].f[limb->q + k] + six(axis, f[p].V[j]);
             if (limb->light >= 0)
                 f[p].loops[limb->light + limb->elastic + k] += x[p];
         }
@@ -121,12 +131,15 @@ SUPPLE_INLINE void forces_down(const double *reach, int planes, int j, const dou
         for (int p = 0; p < planes; p++)
             f[p].f[limb->q + k] = x[p];
     }
-    for (int p = 0; p < planes && limb->parent >= 0; p++)
-        for (int k = 0; k < 6 + limb->marked; k++) {
-            double *to = k < 6 ? f[p].V[limb->parent] + k : f[p].f + LIMB[limb->parent].e + limb->mark + k - 6;
-            for (int i = 0; i < 6; i++)
-                *to += T[6 * k + i] * f[p].V[j][i];
-        }
+    for (int p = 0; p < planes && limb->parent >= 0; p++) {
+        const double *V = f[p].V[j];
+        const double x[6] = {V[0], V[1], V[2], V[3], V[4], V[5]};
+        double *twist = f[p].V[limb->parent], *own = f[p].f + LIMB[limb->parent].e + limb->mark;
+        for (int k = 0; k < 6; k++)
+            twist[k] += six(T + 6 * k, x);
+        for (int k = 0; k < limb->marked; k++)
+            own[k] += six(T + 36 + 6 * k, x);
+    }
 }
 
 SUPPLE_INLINE void motions_up(const double *reach, int planes, int j, const double *m, const double *packed, Forced *f)
@@ -136,12 +149,15 @@ SUPPLE_INLINE void motions_up(const double *reach, int planes, int j, const doub
     const int wide = COLUMN(limb), forces = limb->last - limb->first;
     const double *T = reach + LIMB_REACH[j], *own = m + LIMB_STORE[j];
     for (int p = 0; p < planes; p++) {
-        memset(f[p].V[j], 0, sizeof f[p].V[j]);
-        for (int k = 0; k < 6 + limb->marked && limb->parent >= 0; k++) {
-            const double x = k < 6 ? f[p].V[limb->parent][k] : f[p].f[LIMB[limb->parent].e + limb->mark + k - 6];
+        double V[6] = {0};
+        const double *twist = f[p].V[limb->parent >= 0 ? limb->parent : 0];
+        for (int k = 0; k < 6 && limb->parent >= 0; k++)
             for (int i = 0; i < 6; i++)
-                f[p].V[j][i] += T[6 * k + i] * x;
-        }
+                V[i] += T[6 * k + i] * twist[k];
+        for (int k = 0; k < limb->marked && limb->parent >= 0; k++)
+            for (int i = 0; i < 6; i++)
+                V[i] += T[36 + 6 * k + i] * f[p].f[LIMB[limb->parent].e + limb->mark + k];
+        memcpy(f[p].V[j], V, sizeof V);
     }
     for (int k = limb->dofs - 1; k >= 0; k--) {
         const double *axis = LIMB_NUMBERS + limb->joint + JOINT * k, *a = own + limb->elastic * wide + k * DOF(limb);
