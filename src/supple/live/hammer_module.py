@@ -54,7 +54,7 @@ def hammer(robot: Machine, pose: Mapping[str, float], assembly: str | None, kept
     plant = made.plant()
     _check(plant)
     settings = made.scaled(HOW)
-    damped = bool(plant.damping)
+    damped = made.model.viscous is not None  # stands first among the damping of the plant
     seen = (_points(robot, made.model, kept), *((_stiffness(made.model, kept),) if damped else ()))
     lines = [
         "#define DAMPING_TABLE static double",  # a page fills it for the pose it is in
@@ -112,7 +112,7 @@ def _about(plant: Plant, model: Model) -> dict[str, Any]:
     bodies = [f.ev.stop - f.ev.start for f in model.mechanism.frames]
     return {
         "nq": plant.nq, "nv": plant.nv, "loads": plant.loads, "at": AT, "duration": DURATION, "every": HOW.every,
-        "damped": {"elastic": plant.elastic, "bodies": [n for n in bodies if n]} if plant.damping else None,
+        "damped": {"elastic": plant.elastic, "bodies": [n for n in bodies if n]} if model.viscous is not None else None,
     }  # fmt: skip
 
 
