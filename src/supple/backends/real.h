@@ -179,24 +179,30 @@ SUPPLE_LOCAL SUPPLE_AT_ONCE void supple_kernel(real r, real rest, real *sine, re
     q = SUPPLE_FMA(z, q, fill(0.041666666666666595));
 #endif
     *sine = r + SUPPLE_FMA(r * z, p, rest * w);
-    *cosine = w + (((num(1) - w) - half) + SUPPLE_FMA(z * z, q, -(r * rest)));
+    *cosine = w + SUPPLE_FMA(z * z, q, SUPPLE_FMA(-r, rest, (num(1) - w) - half));
 }
 
 /* x = k pi/2 + r + rest, and k in the low bits of `quadrant`: pi/2 in three parts (Cody and Waite), so that the first is
- * taken away exactly; a number of 1.5 2^52 rounds to an integer in the low bits */
+ * taken away exactly, and what r loses of the second is known (of double it has 36 bits, k no more than 17: either t is the
+ * larger, or r is exact); a number of 1.5 2^52 rounds to an integer in the low bits */
 SUPPLE_LOCAL SUPPLE_AT_ONCE real supple_reduced(real x, real *rest, supple_bits *quadrant)
 {
 #ifdef SUPPLE_FUSED
 #ifdef SUPPLE_SINGLE
     const supple_scalar magic = 12582912, part[3] = {-1.5707963705062866f, 4.371138828673793e-08f, 1.7151245100058819e-15f};
 #else
-    const supple_scalar magic = 6755399441055744, part[3] = {-1.5707963267948966, -6.123233995736766e-17, 1.4973849048591833e-33};
+    const supple_scalar magic = 6755399441055744, part[3] = {-1.5707963267948966, -6.123233995707727e-17, -2.9038559739793605e-28};
 #endif
     const real shifted = SUPPLE_FMA(x, fill(0.6366197723675814), fill(magic)), k = shifted - magic;
     *quadrant = supple_to_bits(shifted);
-    const real t = SUPPLE_FMA(k, fill(part[0]), x), b = k * part[1], r = t + b, back = r - t;
-    const real lost = (t - (r - back)) + (b - back);
+    const real t = SUPPLE_FMA(k, fill(part[0]), x);
+#ifdef SUPPLE_SINGLE
+    const real b = k * part[1], r = t + b, back = r - t, lost = (t - (r - back)) + (b - back);
     *rest = lost + SUPPLE_FMA(k, fill(part[2]), SUPPLE_FMA(k, fill(part[1]), -b));
+#else
+    const real r = SUPPLE_FMA(k, fill(part[1]), t);
+    *rest = SUPPLE_FMA(k, fill(part[2]), SUPPLE_FMA(k, fill(part[1]), t - r));
+#endif
     return r;
 #else
     const supple_wide wide = SUPPLE_CONVERT(x, supple_wide);
@@ -228,9 +234,9 @@ SUPPLE_APART SUPPLE_AT_ONCE void supple_sincos_of(int n, const real *x, real *si
         supple_kernel(r, rest, &s, &c);
         const supple_bits swap = -(quadrant & 1), one = supple_to_bits(s), other = supple_to_bits(c);
         const supple_bits sine_sign = (quadrant << (SUPPLE_TOP_BIT - 1)) & SUPPLE_SIGN_BIT;
-        const supple_bits cosine_sign = ((quadrant + 1) << (SUPPLE_TOP_BIT - 1)) & SUPPLE_SIGN_BIT;
-        sine[i] = supple_from_bits(((one & ~swap) | (other & swap)) ^ sine_sign);
-        cosine[i] = supple_from_bits(((other & ~swap) | (one & swap)) ^ cosine_sign);
+        const supple_bits both = (one ^ other) & swap, cosine_sign = sine_sign ^ (swap & SUPPLE_SIGN_BIT);
+        sine[i] = supple_from_bits(one ^ both ^ sine_sign);
+        cosine[i] = supple_from_bits(other ^ both ^ cosine_sign);
         far |= SUPPLE_NEAR_BITS - (supple_to_bits(x[i]) & ~SUPPLE_SIGN_BIT);
     }
     supple_word any = 0;
