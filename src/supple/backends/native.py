@@ -12,8 +12,9 @@ from typing import Any
 
 import numpy as np
 
-from supple.backends.c_source import driver, source
-from supple.backends.compiler import find_compiler, shared_library
+from supple.backends.assembly import PROLOGUE, assembled, for_lanes, registers
+from supple.backends.c_source import driver, header, source
+from supple.backends.compiler import find_compiler, macros, shared_library
 from supple.backends.interpreter import Interpreted, interpret
 from supple.errors import BackendError, Makeshift
 from supple.expr.function import Array, Function
@@ -179,13 +180,19 @@ def native(f: Function, *, lanes: int = 1, single: bool = False, threads: int = 
     if threads < 1:
         raise ValueError(f"threads is {threads}, expected 1 or more")
     flags = (f"-DSUPPLE_LANES={lanes}", *(("-DSUPPLE_SINGLE",) if single else ()))
-    path = shared_library(source(f) + driver(f), flags)
+    path = shared_library(printed(f, lanes, single) + driver(f), flags)
     try:
         library = ctypes.CDLL(str(path))
     except OSError as problem:
         raise BackendError(f"the compiled {f.name} cannot be loaded: {problem}; see SUPPLE_CACHE") from problem
     library.supple_batch.restype = library.supple_blocks.restype = None
     return Native(f, lanes, single, threads, library)
+
+
+def printed(f: Function, lanes: int, single: bool) -> str:
+    """The C text of f; for several lanes around assembly, where there is one: compilers order and place values worse."""
+    count = registers(macros(), lanes, single) if lanes > 1 else 0
+    return header() + PROLOGUE + for_lanes(assembled(f, count, ordered=True), lanes, single) if count else source(f)
 
 
 def load(f: Function, **options: Any) -> Native | Interpreted:

@@ -7,31 +7,66 @@ are computed together.
 from __future__ import annotations
 
 import heapq
-from collections.abc import Sequence, Set
+import math
+from collections.abc import Collection, Sequence, Set
+from itertools import islice
 
 from supple.expr.function import Function
 from supple.expr.node import Expr
 
 _TURNS = ("sin", "cos")
 _DURATION = {"symbol": 0, "neg": 0, "div": 13, "sqrt": 21, "sin": 50, "cos": 50}  # rough processor cycles; 3 for the others
+_LATENCY = {"neg": 2, "div": 20, "sqrt": 30}  # cycles of vectors from an operation to those that read it; 6 for the others
+_A_CYCLE = 2  # operations of vectors that begin in one
+_NEAR = 64  # operations that may come sooner than their neighbours
 
 
 def sequence(f: Function) -> list[list[Expr]]:
     """The nodes of f, operands first, one by one, but sines and cosines that can be computed together together."""
-    levels = _levels(f.nodes)
-    steps = [[n] for n in f.nodes if n.op == "symbol"]
+    return [step for turn in turns(f) for step in ([turn] if turn and turn[0].op in _TURNS else [[n] for n in turn])]
+
+
+def turns(f: Function, calls: Collection[str] = _TURNS) -> list[list[Expr]]:
+    """The nodes of f: symbols, operations that the first calls need, these calls, and so on; at last all others."""
+    levels = _levels(f.nodes, calls)
+    found = [[n for n in f.nodes if n.op == "symbol"]]
     for level in range(max(levels.values(), default=0), 0, -1):
         group = [n for n in f.nodes if levels[n] == level and n.op != "symbol"]
-        steps += [[n] for n in group if n.op not in _TURNS]
-        steps.append([n for n in group if n.op in _TURNS])
-    return steps + [[n] for n in _short_lives(f, {n for n in f.nodes if levels[n] == 0 and n.op != "symbol"})]
+        found += [[n for n in group if n.op not in calls], [n for n in group if n.op in calls]]
+    return [*found, _short_lives(f, {n for n in f.nodes if levels[n] == 0 and n.op != "symbol"})]
 
 
-def _levels(nodes: Sequence[Expr]) -> dict[Expr, int]:
-    """How many sines and cosines are made of each node, one inside the other, it included; 0 if none is."""
+def spaced(nodes: Sequence[Expr]) -> list[Expr]:
+    """Operations in nearly the same order: always the first of some whose operands are known by then.
+
+    Processors look ahead for such themselves, but not as far."""
+    known = dict.fromkeys(nodes, math.inf)  # when each is
+    waiting = iter((n, [x for x in _operands(n) if x in known]) for n in nodes)
+    near = list(islice(waiting, _NEAR))
+    found: list[Expr] = []
+    now = 0.0
+    while near:
+        place, begin = 0, math.inf
+        for k, (_, operands) in enumerate(near):
+            ready = max((known[x] for x in operands), default=0.0)
+            if ready < begin:
+                place, begin = k, ready
+                if ready <= now:
+                    break
+        node, _ = near.pop(place)
+        now = max(now, begin)
+        known[node] = now + _LATENCY.get(node.op, 6)
+        now += 1 / _A_CYCLE
+        found.append(node)
+        near += islice(waiting, 1)
+    return found
+
+
+def _levels(nodes: Sequence[Expr], calls: Collection[str]) -> dict[Expr, int]:
+    """How many calls are made of each node, one inside the other, it included; 0 if none is."""
     found = dict.fromkeys(nodes, 0)
     for node in reversed(nodes):
-        found[node] += node.op in _TURNS
+        found[node] += node.op in calls
         for x in _operands(node):
             found[x] = max(found[x], found[node])
     return found
