@@ -25,7 +25,7 @@ _MINUS = ["-0.0", "-0.0"]  # the sign bit, first in the table of constants: excl
 _DOUBLES = {1: ("sd", "xmm"), 4: ("pd", "ymm"), 8: ("pd", "zmm")}
 _FLOATS = {4: ("ps", "xmm"), 8: ("ps", "ymm"), 16: ("ps", "zmm")}
 _SOON = 24  # operations within which a value must be read again for an instruction that loads it to be worth it
-_STORE = 2  # a value that memory holds too leaves a register rather than one that is read up to so many times later
+_STORE = 4  # a value that memory holds too leaves a register rather than one that is read up to so many times later
 _MANY = 32  # registers, of processors whose operations take a number in memory for all lanes
 
 Value = Expr | str  # of an operation or an input; the text of a number

@@ -1,8 +1,8 @@
 """Functions printed as C99, one operation per statement, readable beside the literature.
 
-The text is what runs here and what is exported. `real` (see real.h) is double, float or a vector of states,
-chosen when compiling with -DSUPPLE_LANES=4 or -DSUPPLE_SINGLE. Robot files are not trusted: no text of theirs
-reaches the C source except through `Names`.
+The text is what is exported and what runs here, in lanes where there is no assembly. `real` (see real.h) is double, float
+or a vector of states, chosen when compiling with -DSUPPLE_LANES=4 or -DSUPPLE_SINGLE. Robot files are not trusted: no text
+of theirs reaches the C source except through `Names`.
 """
 
 from __future__ import annotations
