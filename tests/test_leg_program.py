@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import subprocess
+from fractions import Fraction
 from functools import cache
 from pathlib import Path
 
@@ -18,6 +19,7 @@ from supple.backends.program import run, source
 from supple.expr.program import Program
 from supple.formulations.least_constraint.leg_program import leg_program
 from supple.formulations.record import Unsupported
+from supple.formulations.tree.identical_legs import Varying
 from supple.machine import Machine
 from supple.model.model import Model
 from supple.robot.assemble import assemble
@@ -130,3 +132,13 @@ def test_its_c_is_clean_and_says_the_same(tmp_path: Path) -> None:
 def test_robots_without_identical_legs_and_platform_say_so(name: str) -> None:
     with pytest.raises(Unsupported):
         leg_program(loaded(name).mechanism, forward=False)
+
+
+def test_arrays_of_legs_are_unified_entry_by_entry() -> None:
+    """Numbers that are equal stay, those that differ become symbols in their order, as entry by entry."""
+    rows = [np.array([[1, 0.5], [Fraction(1, 3), x]], dtype=object) for x in (2.0, 3.0, -1.0)]
+    varying = Varying(3)
+    made = varying.unified(rows)
+    assert made[0, 0] == 1 and made[0, 1] == 0.5 and made[1, 0] == Fraction(1, 3)
+    assert list(varying.rows) == [(2.0, 3.0, -1.0)]
+    assert made[1, 1] is varying.rows[(2.0, 3.0, -1.0)]

@@ -8,7 +8,7 @@ its rotation relative (k = 3, 4, 5), because its map to angular acceleration is 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -88,17 +88,18 @@ def body_quadratic(
     places = [node_place(p.marker, ring, [_drawn_back(s, now, lift) for s in p.marker.shortening]) for p in ports]
     L, bias = _nodal_map(body, ids, places, ports, first, planar)
     elastic = elastic_forces(body, now.q, now.qd)
-    ML = [[_dot(M[i], L[:, b]) for b in range(len(ids))] for i in range(len(M))]
+    rows, columns = [_filled(row) for row in M], [_filled(L[:, a]) for a in range(len(ids))]
+    ML = [_filled(_few(row, column) for row in rows) for column in columns]  # a column each
     load = [c[i] + _dot(M[i], bias) for i in range(len(M))]
     made = Quadratic()
     for a, i in enumerate(ids):
         made.add_linear(i, shown(_dot(L[:, a], load)))
-        for k, force in enumerate(elastic):
-            made.add_linear(i, mul(shown(L[6 + k, a]), force))
+        for k in (k for k in columns[a] if k >= 6):
+            made.add_linear(i, mul(shown(L[k, a]), elastic[k - 6]))
         for k, force in enumerate(applied):
             made.add_linear(i, mul(-1, mul(shown(L[k, a]), force)))
         for b in range(a, len(ids)):
-            made.add(i, ids[b], shown(_dot(L[:, a], [row[b] for row in ML])))
+            made.add(i, ids[b], shown(_few(columns[a], ML[b])))
     return made
 
 
@@ -280,6 +281,20 @@ def _dot(a: Iterable[Ring], b: Iterable[Ring]) -> Ring:
     for x, y in zip(a, b, strict=True):
         if not _none(x) and not _none(y):
             total = total + x * y
+    return total
+
+
+def _filled(row: Iterable[Ring]) -> dict[int, Ring]:
+    """What is not zero in a row, by places: matrices of many elements are zero nearly everywhere."""
+    return {i: x for i, x in enumerate(row) if not _none(x)}
+
+
+def _few(a: Mapping[int, Ring], b: Mapping[int, Ring]) -> Ring:
+    """_dot of what is not zero, in the same order."""
+    total: Ring = 0
+    for i in a if len(a) <= len(b) else b:
+        if i in a and i in b:
+            total = total + a[i] * b[i]
     return total
 
 

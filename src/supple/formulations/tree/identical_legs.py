@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import fields, is_dataclass, replace
 from fractions import Fraction
 from typing import Any
@@ -13,6 +13,8 @@ from supple.expr.function import Array
 from supple.expr.node import Expr, parameter
 from supple.formulations.record import Unsupported
 from supple.robot.mechanism import Closure, Coordinate, Frame, Mechanism
+
+_SAME = 1e-15  # relative difference of numbers that are rounding
 
 
 class Varying:
@@ -29,8 +31,8 @@ class Varying:
         if isinstance(first, np.ndarray):
             if any(v.shape != first.shape for v in values):
                 raise Unsupported("legs of different shape")
-            made = np.empty(first.shape, dtype=object)
-            for index in np.ndindex(first.shape):
+            made = np.array(first, dtype=object)
+            for index in _differing(values):
                 made[index] = self.unified([v[index] for v in values])
             return made
         if isinstance(first, tuple):
@@ -46,7 +48,7 @@ class Varying:
         if any(isinstance(v, Expr) for v in values):
             raise Unsupported("kept parameters that differ between legs")
         row = tuple(float(v) for v in values)
-        if all(abs(x - row[0]) <= 1e-15 * max(1.0, abs(row[0])) for x in row):
+        if all(abs(x - row[0]) <= _SAME * max(1.0, abs(row[0])) for x in row):
             return values[0]
         opposite = tuple(-x for x in row)
         if opposite in self.rows:
@@ -62,6 +64,16 @@ class Varying:
 
     def constants(self) -> Any:
         return np.array(list(self.rows)).T.reshape(self.legs, len(self.rows))
+
+
+def _differing(values: Sequence[Array]) -> Iterable[tuple[int, ...]]:
+    """Places at which arrays may differ: all, unless they are numbers."""
+    first = values[0]
+    if not all(isinstance(x, (int, float, Fraction)) for v in values for x in v.flat):
+        return np.ndindex(first.shape)
+    rows = np.array([v.astype(float) for v in values])
+    other = np.abs(rows - rows[0]) > _SAME * np.maximum(1.0, np.abs(rows[0]))
+    return map(tuple, np.argwhere(other.any(axis=0)))
 
 
 def leg_frames(m: Mechanism) -> list[list[int]]:
