@@ -94,6 +94,8 @@ class Stepper:
 
     def begin(self, state: State, drive: Drive, parameters: Array | None = None) -> str:
         """Close the loops and compute the accelerations at the start; how it ended."""
+        if drive.given is not None and drive.given.coefficients.shape[1] > len(self.plant.given):
+            raise ValueError("the drive leads more coordinates than the plant lets it")
         values = self.plant.parameters if parameters is None else parameters
         if len(self.plant.parameters):
             state["parameters"] = np.broadcast_to(values, (self.lanes, len(self.plant.parameters))).T.ravel()
