@@ -18,14 +18,7 @@ def shaped_by(motion: Motion, text: str) -> Motion:
     law, _, rest = text.partition(":")
     if law not in LAWS:
         raise SuppleError(f"shaper {text}: there is no law {law!r}; choose {', '.join(LAWS)}")
-    given: dict[str, str] = {}
-    for item in filter(None, (x.strip() for x in rest.split(","))):
-        key, equals, value = item.partition("=")
-        if not equals or key not in _KEYS or key in given:
-            raise SuppleError(f"shaper {text}: {item!r} is not one of {', '.join(f'{k}=' for k in _KEYS)}, each given once")
-        given[key] = value.strip()
-    if "modes" in given and "frequencies" in given:
-        raise SuppleError(f"shaper {text}: give modes or frequencies, not both")
+    given = _given(text, rest)
     frequencies = _listed(given, "frequencies", "frequency")
     damping = _listed(given, "damping", "number") or (0.0,) * len(frequencies)
     modes = () if frequencies else _modes(given.get("modes", "1"))
@@ -39,6 +32,19 @@ def shaped_by(motion: Motion, text: str) -> Motion:
         raise SuppleError(f"shaper {text}: poses={poses}: must be along or start")
     made = Shaper(law, modes, frequencies, damping, tolerance or 0.05, width, _length(given), poses == "along")
     return replace(motion, shaper=made)
+
+
+def _given(text: str, rest: str) -> dict[str, str]:
+    """The keys of a written shaper and what stands behind them."""
+    given: dict[str, str] = {}
+    for item in filter(None, (x.strip() for x in rest.split(","))):
+        key, equals, value = item.partition("=")
+        if not equals or key not in _KEYS or key in given:
+            raise SuppleError(f"shaper {text}: {item!r} is not one of {', '.join(f'{k}=' for k in _KEYS)}, each given once")
+        given[key] = value.strip()
+    if "modes" in given and "frequencies" in given:
+        raise SuppleError(f"shaper {text}: give modes or frequencies, not both")
+    return given
 
 
 def shaper_text(shaper: Shaper) -> str:

@@ -66,15 +66,10 @@ def plant(
         made, parts = _coupled(model, source, q, parts, way, places)
     else:
         only = registry.formulation(source.formulation).in_time == "closed forms only"
-        damped, found = bool(damping), None
-        if not dense or only:
-            found = closed_form(source, parts, prescribed, loads, passes, damped)
-            if found is None and prescribed:  # else others may have to become free, which the tree's matrices take
-                found = eliminated(source, parts, model.mass(q), model.jacobian(q), damped)
-        made = {"tree": tree(source)} if found is None else found
-        made |= loop_functions(source, parts, None if "tree" in made else model.jacobian(q))
-        if "tree" not in made and kept is None and len(parts.free) > MANY:
-            made["limbs"] = limbs(source, mechanism, parts)
+        found = (
+            _in_closed_form(model, source, q, parts, prescribed, loads, passes, bool(damping)) if not dense or only else None
+        )
+        made = _with_loops(model, source, q, parts, {"tree": tree(source)} if found is None else found, kept is None)
     functions = {**made, "power": power(source, parts)}
     if damping:
         functions = undamped(functions)
@@ -96,6 +91,33 @@ def plant(
         damping=damping,
         **functions,
     )
+
+
+def _in_closed_form(
+    model: Model,
+    source: Equations,
+    q: Array,
+    parts: Partition,
+    prescribed: Collection[str],
+    loads: bool,
+    passes: Sequence[str] | None,
+    damped: bool,
+) -> dict[str, Any] | None:
+    """The Functions of a plant without matrices of its tree, if it has any."""
+    found = closed_form(source, parts, prescribed, loads, passes, damped)
+    if found is None and prescribed:  # else others may have to become free, which the tree's matrices take
+        return eliminated(source, parts, model.mass(q), model.jacobian(q), damped)
+    return found
+
+
+def _with_loops(
+    model: Model, source: Equations, q: Array, parts: Partition, made: dict[str, Any], alike: bool
+) -> dict[str, Any]:
+    """The Functions of a plant with those of its loops, and of its bodies one by one; `alike`: in all runs."""
+    if "tree" in made:
+        return made | loop_functions(source, parts, None)
+    limbed = {"limbs": limbs(source, model.mechanism, parts)} if alike and len(parts.free) > MANY else {}
+    return made | loop_functions(source, parts, model.jacobian(q)) | limbed
 
 
 def _coupled(
