@@ -47,7 +47,8 @@ ROOMS = {
     "studies": {"errors", "results", "robot", "backends", "model", "machine", "core", "storage"},
     "scene": {"errors", "results", "robot", "model"},
     "live": {
-        "errors", "results", "expr", "robot", "motion", "formulations", "backends", "model", "machine", "core", "simulation",
+        "errors", "remembered", "results", "expr", "robot", "motion", "formulations", "backends", "model", "machine", "core",
+        "simulation",
     },
     "analyses": {
         "errors", "results", "expr", "robot", "motion", "formulations", "backends", "model", "models", "machine",

@@ -80,6 +80,23 @@ def test_stages_of_a_command(
         assert dict(counted) == {key: n for key, n in WALKS[command].items() if key in NUMBERS}
 
 
+def test_a_page_is_written_again_without_deriving(
+    counted: Counter[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:  # fmt: skip
+    """The same page, to the byte; that of another pose is another one."""
+    pytest.importorskip("ziglang", reason="no ziglang here: pip install ziglang")
+    monkeypatch.setenv("SUPPLE_CACHE", str(tmp_path / "cache"))
+    pages = []
+    for at in ((), (), ("--at", "arm1/q1=1.9")):
+        counted.clear()
+        found = CliRunner().invoke(main, ["show", "five_bar_elastic", "-o", str(tmp_path / "page.html"), *at])
+        assert found.exit_code == 0, found.output
+        pages.append(((tmp_path / "page.html").read_bytes(), counted["newton_euler flexible"]))
+    (first, derived), (second, again), (moved, _) = pages
+    assert derived > 0 and again == 0
+    assert first == second != moved
+
+
 def test_variants_share_the_file_that_was_read(
     counted: Counter[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:  # fmt: skip

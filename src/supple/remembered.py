@@ -31,7 +31,17 @@ LARGEST = 1000.0  # MB of the folder, unless SUPPLE_CACHE_SIZE says so
 _RECORD = ".npz"
 _WORDS = "words"
 _USED = 3600.0  # s after which a use is noted anew
-_ROOMS = ("expr", "robot", "formulations", "backends", "model", "motion", "simulation", "core")  # that answers come from
+_ROOMS = (
+    "expr",
+    "robot",
+    "formulations",
+    "backends",
+    "model",
+    "motion",
+    "simulation",
+    "core",
+    "live",
+)  # that answers come from
 _SUFFIXES = (".py", ".h", ".c", ".toml")
 _pruned: set[Path] = set()
 

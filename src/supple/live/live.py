@@ -14,6 +14,7 @@ from supple.errors import RobotFileError, SuppleError
 from supple.expr.node import Expr
 from supple.live import core_module, hammer_module
 from supple.live.hits import hit_points
+from supple.live.kept_live import kept_live
 from supple.machine import Machine
 from supple.model.algebra import Array
 from supple.model.closing import values
@@ -29,7 +30,14 @@ def live(
     robot: Machine, q: Array, *, modes: int, free: bool = False, loads: Mapping[str, Any] | None = None,
     assembly: str | None = None,
 ) -> SceneLive:  # fmt: skip
-    """The SceneLive of a robot at a posture q, with its kept parameters as further inputs."""
+    """The SceneLive of a robot at a posture q, with its kept parameters as further inputs; remembered, if it can be."""
+    asked = (np.asarray(q).tolist(), modes, free, wrenches_of(robot.model(), loads or {}).tolist(), assembly)
+    return kept_live(robot.question, asked, lambda: _made(robot, q, modes, free, loads, assembly))
+
+
+def _made(
+    robot: Machine, q: Array, modes: int, free: bool, loads: Mapping[str, Any] | None, assembly: str | None
+) -> SceneLive:  # fmt: skip
     marked, names = hit_points(robot)
     model = marked.model()
     active = [model.names[i] for i in model.active]
