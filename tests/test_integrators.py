@@ -48,6 +48,31 @@ def motion(name: str, duration: float, drives: dict[str, str], **parts: Any) -> 
     return Motion(name=name, about="", space="joints", point=None, drives=drives, duration=duration, **{**empty, **parts})
 
 
+# Jumps -------------------------------------------------------------------------------------------------------------------
+
+WHEEL = """
+name: wheel
+space: spatial
+gravity: [0, 0, 0]
+bodies: {wheel: {rigid: {mass: 1, inertia: {xx: 1, yy: 1, zz: 2}}}}
+links: {wheel: {parent: base, joint: revolute, axis: z, q: turn, body: wheel}}
+actuators: {turn: {}}
+motions: {push: {torques: {turn: {step: {height: 3 Nm, at: 0.1 s}}}, duration: 0.2 s}}
+"""
+
+
+@pytest.mark.parametrize("method", ["radau", "gauss"])
+def test_stages_of_the_shortest_steps_are_behind_a_jump_at_their_start(method: str, file: Callable[[str], Path]) -> None:
+    """Steps of 40 ps from the torque's step on: the first stage is 5 ps behind it."""
+    made = simulator(Machine.read(file(WHEEL)), "push")
+    stepper, start = made.stepper(), made.runs[0]
+    state = stepper.start(made.scaled(Settings(method, step=4e-11)), made.drive, 0.1, start.q, start.v)
+    assert stepper.begin(state, made.drive) == "fine"
+    outcome, _ = stepper.run(state, made.drive, 0.1 + 1e-8, 10, 1000)
+    assert outcome in ("yielded", "full") and state.counts()["steps"] == 10
+    assert state["now.v"][0] == pytest.approx(3 / 2 * 4e-10, rel=1e-6, abs=0)
+
+
 # A ball joint that is free: the heavy top ---------------------------------------------------------------------------
 
 MASS, CENTRE, WEIGHT = 2.0, np.array([0.02, -0.03, 0.25]), np.array([0, 0, -2.0 * 9.81])

@@ -10,11 +10,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-from scipy.linalg import block_diag, solve_discrete_are
+from scipy.linalg import block_diag
 from scipy.signal import place_poles
 
 from supple.control.loops import Loop, radius
 from supple.control.plants import PosedPlant, SampledPlant, reduced, sampled
+from supple.control.riccati import riccati
 from supple.errors import SuppleError
 from supple.model.algebra import Array, one_thread
 from supple.motion.laws import Estimate, LawPart
@@ -40,14 +41,13 @@ def quadratic_gain(plant: SampledPlant, deviation: Array, effort: Array) -> Arra
     Q = plant.W.T @ (plant.W / deviation[:, None] ** 2)
     R = np.diag(1.0 / effort**2)
     try:
-        X = solve_discrete_are(plant.A, plant.B, Q, R)
-        gain = np.linalg.solve(R + plant.B.T @ X @ plant.B, plant.B.T @ X @ plant.A)
+        X = riccati(plant.A, plant.B, Q, R)
+        gain: Array = np.asarray(np.linalg.solve(R + plant.B.T @ X @ plant.B, plant.B.T @ X @ plant.A))
     except (np.linalg.LinAlgError, ValueError) as problem:
         raise SuppleError(
             "lqg: there is no law that steadies these modes: watch outputs that see all motions (q), or keep fewer modes"
         ) from problem
-    made: Array = gain
-    return made
+    return gain
 
 
 @one_thread
@@ -116,7 +116,7 @@ def observed_law(posed: PosedPlant, plant: SampledPlant, K: Array, noise: Noise)
         K = np.hstack([K, np.eye(r)])
     R = np.diag(noise.sensors**2 + noise.held_out**2)
     try:
-        P = solve_discrete_are(A.T, C.T, G @ G.T, R)
+        P = riccati(A.T, C.T, G @ G.T, R)
     except (np.linalg.LinAlgError, ValueError) as problem:
         raise SuppleError(
             "the state cannot be estimated from these sensors: name others, keep fewer modes, or leave out drift"

@@ -231,7 +231,7 @@ static int advance(Sim *z, const Drive *d, double until, Posture *end, double *t
             h = left;
         else if (2.0 * h > left && z->settings.fixed_step == 0.0)
             h = 0.5 * left;
-        z->look = -1e-11 * (1.0 + fabs(z->t));
+        z->look = -smaller(1e-11 * (1.0 + fabs(z->t)), 1e-3 * h); /* short steps begin behind a jump */
         z->jacobian_is_fresh = 0;
         z->ends_roughly = sampled && h == left && may_end_roughly(z, d, event, until);
         int outcome = one_step(z, d, h, end, &error);
