@@ -18,15 +18,17 @@ pytestmark = pytest.mark.skipif(find_compiler() is None, reason="no C compiler")
 UNTIL = 0.03
 
 
-def _run(robot: Simulator, many: int, monkeypatch: pytest.MonkeyPatch) -> tuple[Stepper, Any, dict[str, int]]:
+def _run(
+    robot: Simulator, many: int, monkeypatch: pytest.MonkeyPatch, until: float = UNTIL, troubled: bool = False
+) -> tuple[Stepper, Any, dict[str, int]]:
     """A Stepper whose matrices are made body by body above so many free coordinates, samples and counts."""
     monkeypatch.setattr(plants, "MANY", many)
     stepper = Stepper(robot.plant())
     state = stepper.start(robot.scaled(Settings(tolerance=1e-7)), robot.drive, 0.0, robot.runs[0].q, robot.runs[0].v)
     assert stepper.begin(state, robot.drive) == "fine"
-    outcome, samples = stepper.run(state, robot.drive, UNTIL, 10**6, 1000)
+    outcome, samples = stepper.run(state, robot.drive, until, 10**6, 1000)
     assert outcome == "done"
-    assert not state["limb_trouble"][0]
+    assert bool(state["limb_trouble"][0]) == troubled
     return stepper, samples[:, 0], state.counts()
 
 
@@ -44,6 +46,16 @@ def test_body_by_body_and_whole(name: str, monkeypatch: pytest.MonkeyPatch) -> N
         one, two = by_limbs[:, stepper.sample[part]], whole[:, stepper.sample[part]]
         size = max(np.abs(two).max(), least[part])
         np.testing.assert_allclose(one, two, rtol=0, atol=1e-5 * size, err_msg=part)
+
+
+def test_whole_where_body_by_body_does_not_converge(monkeypatch: pytest.MonkeyPatch) -> None:
+    """pacdrive let go beside a singular pose, where they do not converge: the whole matrix takes over."""
+    robot = simulator(Machine.read("pacdrive", {"elements": "6"}), "fall")
+    stepper, by_limbs, _ = _run(robot, 0, monkeypatch, until=0.004, troubled=True)
+    _, whole, _ = _run(robot, 10**6, monkeypatch, until=0.004)
+    for part in ("q", "v"):
+        one, two = by_limbs[:, stepper.sample[part]], whole[:, stepper.sample[part]]
+        np.testing.assert_allclose(one, two, rtol=0, atol=1e-5 * np.abs(two).max(), err_msg=part)
 
 
 def test_controllers_are_in_the_matrices(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -21,6 +21,7 @@ from supple.expr.node import Expr
 from supple.formulations.tree.kinematics import Kinematics, state
 from supple.model.algebra import Array
 from supple.model.model import Model
+from supple.model.modes_left_out import modes_left_out
 from supple.robot.bodies.record import Body, Slender
 from supple.robot.mechanism import Frame, Mechanism
 
@@ -100,7 +101,8 @@ def notices(
         others = len({x.link for x in own}) - 1
         also = f" ({others} other link{'s' * (others > 1)} too)" if others else ""
         lines.append(f"link {worst.link!r}{also} {worst.text}")
-    return (*lines, *strokes_left(model.mechanism, q), *_unknown(model, q))
+    first = q.reshape(-1, q.shape[-1])[0]
+    return (*lines, *strokes_left(model.mechanism, q), *_unknown(model, q), *modes_left_out(model, first))
 
 
 def strokes_left(mechanism: Mechanism, q: Array) -> tuple[str, ...]:

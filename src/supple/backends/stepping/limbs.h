@@ -21,6 +21,7 @@ enum { LIMB_REAL, LIMB_MASS, LIMB_SIEVE, LIMB_PAIR, LIMB_FACTORS };
 #define JOINT 8 /* numbers of a joint's coordinate: six of its axis, inertia, viscous friction */
 #define NEARBY 2e-2 /* rad, m: what errors are told by is taken anew */
 #define MOST_TROUBLE 30 /* steps that do not converge, and one in three, before the whole matrix is used */
+#define MOST_TRIALS 5 /* of one step that do not converge, before the same */
 #define GIVEN_UP 1000000000
 
 /* Work of a factorisation: one plane */
@@ -30,10 +31,11 @@ typedef struct {
 
 SUPPLE_LOCAL int by_limbs(const Sim *z) { return collocates(z) && z->limb_trouble < GIVEN_UP; }
 
-/* A step did not converge with fresh matrices: after some of those, the whole matrix is used from then on */
-SUPPLE_LOCAL void note_trouble(Sim *z)
+/* A step did not converge with fresh matrices, in one of its trials: after some of those, the whole matrix is used from then
+ * on. Matrices of bodies as they are unbent are not near enough everywhere (beside singular poses), however small the step */
+SUPPLE_LOCAL void note_trouble(Sim *z, int trial)
 {
-    if (by_limbs(z) && ++z->limb_trouble > MOST_TROUBLE + z->steps / 3) {
+    if (by_limbs(z) && (++z->limb_trouble > MOST_TROUBLE + z->steps / 3 || trial > MOST_TRIALS)) {
         z->limb_trouble = GIVEN_UP;
         z->has_jacobian = 0;
         z->factorised_step = 0.0;
@@ -402,5 +404,5 @@ SUPPLE_INLINE int limb_factors(Sim *z, int which, int planes, const double *v, c
 }
 #else
 SUPPLE_LOCAL int by_limbs(const Sim *z) { return (void)z, 0; }
-SUPPLE_LOCAL void note_trouble(Sim *z) { (void)z; }
+SUPPLE_LOCAL void note_trouble(Sim *z, int trial) { (void)z, (void)trial; }
 #endif

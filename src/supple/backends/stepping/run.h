@@ -257,7 +257,7 @@ static int advance(Sim *z, const Drive *d, double until, Posture *end, double *t
         }
         z->tried_new_jacobian = 0;
         if (outcome == DIVERGED)
-            note_trouble(z);
+            note_trouble(z, trial);
         if (z->settings.method == GENERALISED_ALPHA && z->has_last_step == 0)
             z->starts_anew = 1;
         z->step = h * (outcome == FINE ? shortened(z, h, error, tried) : 0.25);
