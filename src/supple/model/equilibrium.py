@@ -13,6 +13,7 @@ import numpy.typing as npt
 from supple.errors import FarFromPose, PoseError
 from supple.model.algebra import Array, eigh, least_squares, null_space, one_thread, symmetric
 from supple.model.closing import values
+from supple.model.firm import Firm, firm
 from supple.model.model import Model
 
 _MOST = 200  # iterations
@@ -103,7 +104,8 @@ def _balanced(
     n_held = n_loops + len(still)
     hold = model.held([*still, *standing])
     reach, before, pulled = _REACH, np.inf, 0
-    moves, fell = None, False
+    moves: _Moves | Firm | None = None
+    fell = False
     for iteration in range(_MOST):
         A = np.vstack([model.jacobian(q), hold])
         f = model.forces(q, friction=False, **loads)
@@ -120,7 +122,8 @@ def _balanced(
         K = model.stiffness(q, lam[:n_loops], **loads)
         if servos is not None:
             servos.add(values(model, q), np.zeros(model.nv), K)
-        moves = _moves(model, Z, K, model.mass(q), size)
+        M = model.mass(q)
+        moves = firm(A, K, M, size, _REACH) or _moves(model, Z, K, M, size)
         if closed and np.abs(Z.T @ moves.without_idle(f)).max(initial=0.0) < near:
             if not moves.loaded(f).any():
                 return Equilibrium(q, lam[:n_loops], lam[n_loops:n_held], iteration), fell
@@ -215,10 +218,10 @@ def _among(shapes: Array, K: Array, M: Array) -> tuple[Array, Array]:
     return squares, turn
 
 
-def _no_equilibrium(model: Model, moves: _Moves | None, f: Array) -> str:
+def _no_equilibrium(model: Model, moves: _Moves | Firm | None, f: Array) -> str:
     """Why none was found."""
     loaded = np.flatnonzero(moves.loaded(f)) if moves is not None else np.zeros(0, dtype=int)
-    if moves is None or not loaded.size:
+    if not isinstance(moves, _Moves) or not loaded.size:
         return (
             f"{model.mechanism.name}: no static equilibrium found near this pose; "
             "loads may be beyond what the small-deformation model carries, or a joint is held by nothing"

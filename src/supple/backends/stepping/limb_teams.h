@@ -44,9 +44,10 @@ SUPPLE_INLINE void lanes_times(int planes, const double *l, Lanes *x)
     x[1] = re * x[1] + im * kept;
 }
 
-SUPPLE_INLINE Lanes lanes_six(const double *l, int planes, const Lanes *x)
+/* to += the sum of six products */
+SUPPLE_INLINE void lanes_six(const double *l, int planes, const Lanes *x, Lanes *to)
 {
-    return (OF_LANES(l, 0) * x[0] + OF_LANES(l, 1) * x[planes])
+    *to += (OF_LANES(l, 0) * x[0] + OF_LANES(l, 1) * x[planes])
         + (OF_LANES(l, 2) * x[2 * planes] + OF_LANES(l, 3) * x[3 * planes])
         + (OF_LANES(l, 4) * x[4 * planes] + OF_LANES(l, 5) * x[5 * planes]);
 }
@@ -94,7 +95,7 @@ SUPPLE_INLINE void team_forces_down(int planes, const Team *team, const TeamLimb
         loops[planes * limb->light + i] += w[planes * limb->e + i];
     for (int k = 0; k < limb->dofs; k++, x += planes, axis += TEAM_LANES * 6) {
         for (int p = 0; p < planes; p++) {
-            x[p] += lanes_six(axis, planes, V + p);
+            lanes_six(axis, planes, V + p, x + p);
             if (limb->light >= 0)
                 loops[planes * (limb->light + limb->elastic + k) + p] += x[p];
         }
@@ -114,7 +115,7 @@ SUPPLE_INLINE void team_forces_down(int planes, const Team *team, const TeamLimb
     for (int k = 0; k < 6 + limb->marked; k++, T += TEAM_LANES * 6) {
         Lanes *to = w + planes * (k < 6 ? on->twist + k : on->e + limb->mark + k - 6);
         for (int p = 0; p < planes; p++)
-            to[p] += lanes_six(T, planes, V + p);
+            lanes_six(T, planes, V + p, to + p);
     }
 }
 
