@@ -17,7 +17,7 @@ import numpy as np
 
 from supple.expr.function import Array
 from supple.expr.node import Expr, Scalar, add, mul
-from supple.expr.vector import dot, is_zero, matvec, nonzero, zeros
+from supple.expr.vector import dot, is_zero, matvec, pairs, zeros
 from supple.formulations.least_constraint.polynomial import Polynomial
 from supple.formulations.least_constraint.quadratic import Quadratic
 from supple.formulations.least_constraint.unknowns import Elastic, Node, Slot, Unknown
@@ -159,7 +159,7 @@ def _inertia(body: Body, now: Motion, second: Sequence[tuple[Shortened, Back]] =
     inertia = body.I_rr
     MS_de, MS_re, M_ee = body.MS_de.copy(), body.beta.copy(), body.M_ee.copy()
     G = []
-    turning, moving = nonzero(body.I_ee).any(axis=(2, 3)), nonzero(body.lam).any(axis=2)
+    turning, moving = pairs(body.I_ee), pairs(body.lam)
     for k in range(n):
         own = _symmetric(body.I_re[k])
         G_k = own

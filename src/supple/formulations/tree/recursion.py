@@ -20,7 +20,7 @@ import numpy as np
 
 from supple.expr.function import Array, Function, function, symbols
 from supple.expr.node import add, mul, named
-from supple.expr.vector import cross, dot, is_zero, matmul, matvec, nonzero, plus, scale, vector, zeros
+from supple.expr.vector import cross, dot, is_zero, matmul, matvec, pairs, plus, scale, vector, zeros
 from supple.formulations.tree.friction import coulomb_friction
 from supple.formulations.tree.kinematics import FrameMotion, Kinematics, MarkerMotion, inputs, relative
 from supple.formulations.tree.observed import deformed
@@ -43,7 +43,7 @@ def body_wrench(motion: FrameMotion) -> tuple[Array, Array, Array]:
         matvec(d.MS_de, motion.qdde), d.inward,
     )  # fmt: skip
     n = plus(cross(d.MS, a), matvec(d.inertia, al), matvec(d.MS_re, motion.qdde), cross(w, d.momentum), d.inward_moment)
-    s, moving = _elastic(body, motion), nonzero(body.lam).any(axis=2)
+    s, moving = _elastic(body, motion), pairs(body.lam)
     for k in range(len(body.coordinates)):
         Gw = matvec(d.G[k], w)
         n = plus(n, scale(mul(2, motion.qde[k]), Gw))
