@@ -17,7 +17,7 @@ from supple.backends.stepping.state import Layout, State
 BACKENDS = Path(layout.__file__).parents[1]
 SIZES = dict(zip(("N_Q", "N_V", "N_FREE", "N_GIVEN", "N_DEP", "N_TAU", "N_BALLS"), (9, 8, 5, 2, 3, 4, 1), strict=True))
 SIZES |= {"N_P": 0, "N_CQ": 0, "N_CDEP": 0, "N_LATE": 0, "STAGES": 3}
-SIZES |= {"LIMBED": 1, "REACH_SIZE": 5, "LIMB_SIZE": 7, "PACKED_SIZE": 4, "N_LOOPED": 3}
+SIZES |= {"LIMBED": 1, "REACH_SIZE": 5, "LIMB_SIZE": 7, "PACKED_SIZE": 4, "N_LOOPED": 3, "TEAM_FACTORS": 6, "TEAM_RATES": 5}
 needs_compiler = pytest.mark.skipif(find_compiler() is None, reason="needs a C compiler")
 
 

@@ -9,6 +9,8 @@ import numpy as np
 from supple.expr.function import Array
 from supple.expr.node import Expr, Scalar, add, cos, mul, sin, sub
 
+_LARGE = 100  # numbers of a matrix that is asked for its zeros as a whole
+
 
 def vector(*components: Scalar) -> Array:
     made = np.empty(len(components), dtype=object)
@@ -32,20 +34,40 @@ def is_zero(x: Any) -> bool:
     if type(x) is Expr:
         return False
     if isinstance(x, np.ndarray):
-        return all(is_zero(e) for e in x.ravel())
+        return not nonzero(x).any()
     return bool(x == 0)
+
+
+def nonzero(x: Array) -> Array:
+    """Where an array is not the number zero."""
+    try:
+        return x.astype(bool)  # of numbers, all at once
+    except TypeError:  # expressions have no truth value
+        return np.array([type(e) is Expr or bool(e != 0) for e in x.ravel()], dtype=bool).reshape(x.shape)
+
+
+def pairs(x: Array) -> Array:
+    """Which pairs of an array (n, n, ...) have anything but zeros."""
+    return np.asarray(nonzero(x).any(axis=tuple(range(2, x.ndim))))
 
 
 def dot(a: Array, b: Array) -> Scalar:
     total: Scalar = 0
     for x, y in zip(a, b, strict=True):
-        if not (is_zero(x) or is_zero(y)):
+        if (type(x) is Expr or x != 0) and (type(y) is Expr or y != 0):
             total = add(total, mul(x, y))
     return total
 
 
 def matvec(A: Array, x: Array) -> Array:
-    return vector(*(dot(row, x) for row in A))
+    if A.size < _LARGE:
+        return vector(*(dot(row, x) for row in A))
+    both = nonzero(A) & nonzero(x)  # few of a body's
+    made = zeros(len(A))
+    for i in np.flatnonzero(both.any(axis=1)).tolist():
+        at = np.flatnonzero(both[i])
+        made[i] = dot(A[i, at], x[at])
+    return made
 
 
 def matmul(A: Array, B: Array) -> Array:

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 PLANES = {"xy": ("x", "y", "z"), "xz": ("x", "z", "-y"), "yz": ("y", "z", "x")}
 NO_FRICTION = spec.Friction.model_construct(viscous=0, coulomb=0, width=0)
-_MOST = 3000  # coordinates
+_MOST = 4000  # coordinates
 
 
 class Skeleton:

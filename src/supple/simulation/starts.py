@@ -151,11 +151,13 @@ def _start_rates(model: Model, motion: Motion, path: Trajectory | None, q: Array
     unknown = [n for n in wanted if n not in model.names]
     if unknown:
         raise SuppleError(f"{model.mechanism.name} has no coordinate {unknown[0]!r} to give a rate")
-    still = model.mechanism.indices("elastic")
+    still = set(model.mechanism.indices("elastic"))
+    moving = [i for i in range(model.nv) if i not in still]
     held = [model.index(n) for n in wanted]
-    rows = np.vstack([model.jacobian(q), model.held(still), model.held(held)])
+    rows = np.vstack([model.jacobian(q), model.held(held)])
     values = np.concatenate([np.zeros(len(rows) - len(held)), list(wanted.values())])
-    v = least_squares(rows, values)
+    v = np.zeros(model.nv)
+    v[moving] = least_squares(rows[:, moving], values)
     worst = float(np.abs(rows @ v - values).max())
     if worst > 1e-6 * max(1.0, float(np.abs(values).max())):
         raise SuppleError(f"{model.mechanism.name}: the loops do not allow the rates {wanted} at the start")

@@ -14,7 +14,7 @@ from functools import cache
 from typing import Any
 
 from supple.backends.c_source import literal
-from supple.backends.stepping.plant import Ball, Limb, Meeting, Tie
+from supple.backends.stepping.plant import Ball, Limb, Meeting, Team, TeamLimb, Tie
 
 METHODS = ("radau", "gauss", "dormand_prince", "generalised_alpha", "quasi_static")
 OUTCOMES = (
@@ -71,6 +71,8 @@ LIMB_STRUCTS = tuple(
         (Limb, "A frame with its body, see limbs.h"),
         (Tie, "An anchor of a loop, see limbs.h"),
         (Meeting, "Closure equations that are solved together, see limbs.h"),
+        (TeamLimb, "A limb of legs that are alike, see limb_teams.h"),
+        (Team, "Legs that are solved side by side, see limb_teams.h"),
     )
 )
 SIGNALS = Struct("Signals", "Signals over time: piecewise quintic polynomials on common knots", (
@@ -217,6 +219,8 @@ SIM = Struct("Sim", "The state of a simulation; [2]: of lengths and of angles", 
     Field("limb_pair", "double", ("2 * LIMB_SIZE",), "of the pair, imaginary parts behind"),
     Field("limb_packed", "double", ("5", "PACKED_SIZE"), "of elastic columns what is not zero: the three, the pair"),
     Field("limb_pivot", "int", ("4", "N_LOOPED")),
+    Field("team_factor", "double", ("5", "4 * TEAM_FACTORS"), "the same of legs that are alike, lane by lane"),
+    Field("team_rate", "double", ("2", "4 * TEAM_RATES"), "what is real: axes, what twists are made of, rates of loops"),
     Field("joint_gain", "double", ("2", "N_V * LIMBED"), "stiffness and damping that a controller gives to joints"),
     Field("loop_forces", "real", ("STAGES * N_LOOPED",), "of the stages"),
     Field("stage_lost", "double", ("STAGES",), "W, by further damping"),

@@ -1,10 +1,5 @@
 /* Solutions by the factors of limbs.h, and what is made of them: what is below the cutoff, what misfits are felt as. */
 #if LIMBS > 0 && SUPPLE_LANES == 1
-/* Forces f on all coordinates and loops, twists V: imaginary parts in a second plane */
-typedef struct {
-    double f[N_V], loops[AT_LEAST_ONE(N_LOOPED)], V[LIMBS][6];
-} Forced;
-
 /* Sum of products, four by four: they need not wait for each other */
 SUPPLE_INLINE double dot(int n, const double *l, const double *a)
 {
@@ -211,20 +206,23 @@ SUPPLE_INLINE void limb_solve(Sim *z, int which, int planes, Forced *f)
         memset(f[p].V, 0, sizeof f[p].V);
         memset(f[p].loops, 0, sizeof f[p].loops);
     }
-    for (int n = 0; n < LIMBS; n++) {
-        for (int k = 0; k < N_MEETINGS && n == LIMBS_BEFORE; k++)
-            if (MEETINGS[k].host >= 0)
+    teams_down(z, which, planes, f);
+    for (int n = 0; n < LIMBS_LEFT; n++) {
+        for (int k = 0; k < N_MEETINGS && n == LEFT_BEFORE; k++)
+            if (MEETINGS[k].host >= 0 && !IN_TEAM[k])
                 meet_forces(planes, MEETINGS + k, pivot, m, f);
-        forces_down(reach, planes, LIMB_ORDER[n], m, packed, f);
+        forces_down(reach, planes, LIMB_LEFT[n], m, packed, f);
     }
     for (int k = 0; k < N_MEETINGS; k++)
         if (MEETINGS[k].host < 0)
             meet_forces(planes, MEETINGS + k, pivot, m, f);
-    for (int n = LIMBS - 1; n >= 0; n--) {
-        motions_up(reach, planes, LIMB_ORDER[n], m, packed, f);
-        for (int k = 0; k < N_MEETINGS && n == LIMBS_BEFORE; k++)
-            follow_host(planes, MEETINGS + k, m, f);
+    for (int n = LIMBS_LEFT - 1; n >= 0; n--) {
+        motions_up(reach, planes, LIMB_LEFT[n], m, packed, f);
+        for (int k = 0; k < N_MEETINGS && n == LEFT_BEFORE; k++)
+            if (!IN_TEAM[k])
+                follow_host(planes, MEETINGS + k, m, f);
     }
+    teams_up(z, which, planes, f);
 }
 
 /* What is not zero of the elastic columns, one after the other; parts of a complex number side by side */
@@ -235,6 +233,7 @@ SUPPLE_INLINE int pack(Sim *z, int which, int planes)
     for (int t = 0; t < PACKED_SIZE; t++)
         for (int p = 0; p < planes; p++)
             *to++ = m[p * LIMB_SIZE + PACKED_FROM[t]];
+    pack_teams(z, which, planes);
     return 1;
 }
 

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 
 from supple.backends import c_source
 from supple.backends.stepping.layout import LIMB_STRUCTS, struct_text
-from supple.backends.stepping.limb_pattern import factor_columns, stiff_entries
+from supple.backends.stepping.limb_pattern import Columns, factor_columns, stiff_entries
+from supple.backends.stepping.limb_teams import LANES, TeamTables, roots
 from supple.backends.stepping.plant import Limbs, Plant
 from supple.backends.stepping.tables import rows, table
 
@@ -21,20 +22,45 @@ def limb_tables(plant: Plant, limbs: Limbs) -> list[str]:
     lines += [table("LIMB_ORDER", limbs.order), table("LOOPED_ROW", limbs.rows), table("LIMB_STORE", store[:-1])]
     lines += [table("LIMB_REACH", reach[: len(limbs.frames)]), table("TIE_REACH", reach[len(limbs.frames) : -1])]
     lines += [table("LIMB_PULL", pull[:-1]), f"static const double LIMB_NUMBERS[] = {{{numbers}}};"]
-    lines += _pattern_tables(plant, limbs, store)
+    columns = factor_columns(limbs)
+    teams = _teams(limbs, columns)
+    lines += _pattern_tables(plant, limbs, store, columns, {j for legs in teams.legs for x in legs for j in x.frames})
+    lines += _team_tables(limbs, teams)
     if plant.damping:
         lines.append(f"#define LIMB_DAMPING {sum(len(x.at) for x in plant.damping)}")
         lines.append(f"#define LIMB_POWER {c_source.signature(plant.power).name}")
     return lines
 
 
-def _pattern_tables(plant: Plant, limbs: Limbs, store: Sequence[int]) -> list[str]:
+def _teams(limbs: Limbs, columns: list[Columns]) -> TeamTables:
+    store, reach, _ = _limb_places(limbs)
+    n = len(limbs.rows)
+    loops, held, solved = store[-1], store[-1] + n * n, store[-1] + n * n + 6 * n
+    sizes = {"loops": loops, "held": held, "solved": solved, "reach": reach[-1], "numbers": reach[-1] + solved + 6 * n}
+    return TeamTables(limbs, columns, {"store": store, "reach": reach}, sizes)
+
+
+def _team_tables(limbs: Limbs, teams: TeamTables) -> list[str]:
+    """Tables of legs solved side by side; LIMB_LEFT: limbs in no team, IN_TEAM: whether a meeting is a team's."""
+    legs = [leg for x in teams.legs for leg in x]
+    together = {leg.meeting for leg in legs}
+    left = _left(limbs, teams)
+    meetings = [int(k in together) for k in range(len(limbs.meetings))]
+    return [*teams.text(), table("LIMB_LEFT", left), table("IN_TEAM", meetings), f"#define TEAM_LANES {LANES}"]
+
+
+def _left(limbs: Limbs, teams: TeamTables) -> list[int]:
+    gone = {j for x in teams.legs for leg in x for j in leg.frames}
+    return [j for j in limbs.order if j not in gone]
+
+
+def _pattern_tables(plant: Plant, limbs: Limbs, store: Sequence[int], columns: list[Columns], others: set[int]) -> list[str]:
     """LIMB_COLUMN: ends of every elastic column's numbers among PACKED_FROM, where they stand in the factors, and PACKED_TO,
-    where what they act on stands in Forced; the stiffness of bodies."""
+    where what they act on stands in Forced, but of others; the stiffness of bodies."""
     ends, first, source, target = [0], list[int](), list[int](), list[int]()
-    for j, (x, columns) in enumerate(zip(limbs.frames, factor_columns(limbs), strict=True)):
+    for j, (x, own) in enumerate(zip(limbs.frames, columns, strict=True)):
         first.append(len(ends) - 1)
-        for k, column in enumerate(columns):
+        for k, column in enumerate([] if j in others else own):
             for i in column:
                 source.append(store[j] + k * (7 + x.band + x.last - x.first) + i)
                 other = i - 1 - x.band
@@ -66,7 +92,8 @@ def _limb_places(limbs: Limbs) -> tuple[list[int], list[int], list[int]]:
 
 _LIMB_SIZES = (
     "LIMBS", "LIMBED", "LIMBS_BEFORE", "N_TIES", "N_MEETINGS", "N_LOOPED", "N_EQUATIONS", "LIMB_POSTURE", "REACH_SIZE",
-    "PULL_SIZE", "LIMB_LOOPS", "LIMB_HELD", "LIMB_SOLVED", "LIMB_SIZE", "PACKED_SIZE",
+    "PULL_SIZE", "LIMB_LOOPS", "LIMB_HELD", "LIMB_SOLVED", "LIMB_SIZE", "PACKED_SIZE", "N_TEAMS", "TEAM_FACTORS",
+    "TEAM_RATES", "TEAM_WORK", "LIMBS_LEFT", "LEFT_BEFORE",
 )  # fmt: skip
 
 
@@ -75,20 +102,15 @@ def limb_sizes(limbs: Limbs | None) -> dict[str, int]:
     if limbs is None:
         return dict.fromkeys(_LIMB_SIZES, 0)
     store, reach, pull = _limb_places(limbs)
-    n = len(limbs.rows)
-    hosts = {_root(limbs, x.host) for x in limbs.meetings if x.host >= 0}
-    before = sum(_root(limbs, j) not in hosts for j in limbs.order)
+    n, root, columns = len(limbs.rows), roots(limbs), factor_columns(limbs)
+    hosts = {root[x.host] for x in limbs.meetings if x.host >= 0}
+    teams = _teams(limbs, columns)
+    left = _left(limbs, teams)
     loops, held, solved = store[-1], store[-1] + n * n, store[-1] + n * n + 6 * n
     sizes = (
-        len(limbs.frames), 1, before, len(limbs.ties), len(limbs.meetings), n, max(1, limbs.equations),
-        limbs.posture.outputs["posture"].size, reach[-1], pull[-1], loops, held, solved, solved + 6 * n,
-        sum(len(x) for columns in factor_columns(limbs) for x in columns),
+        len(limbs.frames), 1, sum(root[j] not in hosts for j in limbs.order), len(limbs.ties), len(limbs.meetings), n,
+        max(1, limbs.equations), limbs.posture.outputs["posture"].size, reach[-1], pull[-1], loops, held, solved,
+        solved + 6 * n, sum(len(x) for j in left for x in columns[j]), len(teams.team), len(teams.factors), len(teams.rates),
+        teams.work, len(left), sum(root[j] not in hosts for j in left),
     )  # fmt: skip
     return dict(zip(_LIMB_SIZES, sizes, strict=True))
-
-
-def _root(limbs: Limbs, j: int) -> int:
-    """The frame on the base that another hangs on."""
-    while limbs.frames[j].parent >= 0:
-        j = limbs.frames[j].parent
-    return j

@@ -109,6 +109,46 @@ class Meeting(NamedTuple):
     host: int
 
 
+class TeamLimb(NamedTuple):
+    """A limb as the legs of a team have it. Places of its elastic coordinates, of its joint's, of its twist among a leg's
+    numbers, -1: it hangs on the base; of its columns' ends, of its factors, of its joint's, and of what is real."""
+
+    parent: int
+    elastic: int
+    e: int
+    dofs: int
+    q: int
+    twist: int
+    first: int
+    last: int
+    light: int
+    mark: int
+    marked: int
+    column: int
+    factors: int
+    joint: int
+    axis: int
+    reach: int
+
+
+class Team(NamedTuple):
+    """Legs solved side by side: how many, their host; limbs: the first, how many; a leg's own coordinates and forces in
+    loops; places of factors of its meeting, and of what is real of that, after all of its limbs; where its numbers stand."""
+
+    legs: int
+    host: int
+    limb: int
+    limbs: int
+    coordinates: int
+    forces: int
+    meeting: int
+    held: int
+    factors: int
+    rates: int
+    work: int
+    v: int
+
+
 @dataclass(frozen=True)
 class Limbs:
     """A robot of many coordinates as its chains are eliminated.

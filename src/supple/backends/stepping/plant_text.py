@@ -39,7 +39,17 @@ _COLUMNS = (
     "control",
     "columns",
 )
-_METHODS = ("complex", "limbs", "limb_solve", "newton", "collocation", "generalised_alpha", "dormand_prince", "quasi_static")
+_METHODS = (
+    "complex",
+    "limbs",
+    "limb_teams",
+    "limb_solve",
+    "newton",
+    "collocation",
+    "generalised_alpha",
+    "dormand_prince",
+    "quasi_static",
+)
 _PARTS = (*_COLUMNS, *_METHODS, "recording", "run", "entries")
 
 

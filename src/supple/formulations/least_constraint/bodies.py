@@ -17,7 +17,7 @@ import numpy as np
 
 from supple.expr.function import Array
 from supple.expr.node import Expr, Scalar, add, mul
-from supple.expr.vector import dot, is_zero, matvec, zeros
+from supple.expr.vector import dot, is_zero, matvec, pairs, zeros
 from supple.formulations.least_constraint.polynomial import Polynomial
 from supple.formulations.least_constraint.quadratic import Quadratic
 from supple.formulations.least_constraint.unknowns import Elastic, Node, Slot, Unknown
@@ -159,14 +159,14 @@ def _inertia(body: Body, now: Motion, second: Sequence[tuple[Shortened, Back]] =
     inertia = body.I_rr
     MS_de, MS_re, M_ee = body.MS_de.copy(), body.beta.copy(), body.M_ee.copy()
     G = []
+    turning, moving = pairs(body.I_ee), pairs(body.lam)
     for k in range(n):
         own = _symmetric(body.I_re[k])
         G_k = own
-        for i in range(n):
-            if not is_zero(body.I_ee[i, k]):
-                G_k = G_k + _symmetric(body.I_ee[i, k]) * Q[i]
-            if not is_zero(body.lam[i, k]):
-                MS_re[:, k] = MS_re[:, k] + body.lam[i, k] * Q[i]
+        for i in np.flatnonzero(turning[:, k]).tolist():
+            G_k = G_k + _symmetric(body.I_ee[i, k]) * Q[i]
+        for i in np.flatnonzero(moving[:, k]).tolist():
+            MS_re[:, k] = MS_re[:, k] + body.lam[i, k] * Q[i]
         inertia = inertia + (G_k + own) * Q[k]
         G.append(G_k)
     c = np.full(6 + n, 0, dtype=object)

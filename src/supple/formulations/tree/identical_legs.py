@@ -69,9 +69,10 @@ class Varying:
 def _differing(values: Sequence[Array]) -> Iterable[tuple[int, ...]]:
     """Places at which arrays may differ: all, unless they are numbers."""
     first = values[0]
-    if not all(isinstance(x, (int, float, Fraction)) for v in values for x in v.flat):
+    try:
+        rows = np.array([v.astype(float) for v in values])
+    except TypeError:  # expressions
         return np.ndindex(first.shape)
-    rows = np.array([v.astype(float) for v in values])
     other = np.abs(rows - rows[0]) > _SAME * np.maximum(1.0, np.abs(rows[0]))
     return map(tuple, np.argwhere(other.any(axis=0)))
 
