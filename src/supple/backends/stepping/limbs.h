@@ -32,7 +32,7 @@ typedef struct {
 SUPPLE_LOCAL int by_limbs(const Sim *z) { return collocates(z) && z->limb_trouble < GIVEN_UP; }
 
 /* A step did not converge with fresh matrices, in one of its trials: after some of those, the whole matrix is used from then
- * on. Matrices of bodies as they are unbent are not near enough everywhere (beside singular poses), however small the step */
+ * on. Beside singular poses there are robots that these do not converge for, however small the step */
 SUPPLE_LOCAL void note_trouble(Sim *z, int trial)
 {
     if (by_limbs(z) && (++z->limb_trouble > MOST_TROUBLE + z->steps / 3 || trial > MOST_TRIALS)) {
