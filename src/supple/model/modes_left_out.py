@@ -30,7 +30,10 @@ def modes_left_out(model: Model, q: Array) -> tuple[str, ...]:
     platform = None if mechanism.platform is None else mechanism.frames[mechanism.platform]
     if platform is None or not _is_cut_short(platform.body) or not np.isfinite(q).all():
         return ()
-    return tuple(_told(platform, *pushed_modes(model, q)))
+    try:
+        return tuple(_told(platform, *pushed_modes(model, q)))
+    except np.linalg.LinAlgError:  # something moves no mass: there are no modes to tell of
+        return ()
 
 
 def _is_cut_short(body: Body) -> bool:
