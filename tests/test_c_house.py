@@ -68,7 +68,7 @@ def test_functions_fit_on_a_screen(path: Path) -> None:
 
 @pytest.mark.skipif(find_compiler() is None, reason="no C compiler")
 @pytest.mark.parametrize("count", [0, min(16, registers(macros(), 1))])
-@pytest.mark.parametrize("robot", ["cantilever", "five_bar"])
+@pytest.mark.parametrize("robot", ["cantilever", "five_bar", "pacdrive"])
 def test_integrators_compile_without_a_warning(robot: str, count: int, tmp_path: Path) -> None:
     """A macro that the equations define and a header defines anew would be one: the last one holds, silently otherwise."""
     model = Machine.read(robot).model()

@@ -16,7 +16,7 @@ from supple.backends.stepping.state import Layout, State
 
 BACKENDS = Path(layout.__file__).parents[1]
 SIZES = dict(zip(("N_Q", "N_V", "N_FREE", "N_GIVEN", "N_DEP", "N_TAU", "N_BALLS"), (9, 8, 5, 2, 3, 4, 1), strict=True))
-SIZES |= {"N_P": 0, "N_CQ": 0, "N_CDEP": 0, "N_LATE": 0, "STAGES": 3}
+SIZES |= {"N_P": 0, "N_CQ": 0, "N_CDEP": 0, "N_LATE": 0, "STAGES": 3, "PAIRS": 1, "STIFF_ENTRIES": 8}
 SIZES |= {"LIMBED": 1, "REACH_SIZE": 5, "LIMB_SIZE": 7, "PACKED_SIZE": 4, "N_LOOPED": 3, "TEAM_FACTORS": 6, "TEAM_RATES": 5}
 needs_compiler = pytest.mark.skipif(find_compiler() is None, reason="needs a C compiler")
 
@@ -130,4 +130,4 @@ def test_no_header_defines_what_is_generated() -> None:
         r"\w+", " ".join(re.findall(r"^enum \{(.*?)\}", text, re.M | re.S))
     )
     assert not words & set(defined)
-    assert layout.layout_text() in plant_text.stepping_source()
+    assert layout.layout_text() in plant_text.stepping_source(3)

@@ -61,7 +61,7 @@ def hammer(robot: Machine, pose: Mapping[str, float], assembly: str | None, kept
         plant_equations(plant, seen),
         f"#define DAMPING_OF_POSE {'DAMPING' if damped else 'NULL'}",
         f"#define MODEL_SETTINGS {initialiser(SETTINGS, {k: float(x) for k, x in settings.numbers().items()})}",
-        chosen_text(plant), f"#define LEAST_SCALE {literal(settings.scale)}", stepping_source(),
+        chosen_text(plant), f"#define LEAST_SCALE {literal(settings.scale)}", stepping_source(plant.stages),
         (Path(__file__).parent / "hammer.h").read_text(encoding="ascii"),
     ]  # fmt: skip
     exports = (*EXPORTS, *(("elastic_stiffness",) if damped else ()))

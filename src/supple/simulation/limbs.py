@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TypeVar
 
 import numpy as np
 
-from supple.backends.stepping.plant import Limb, Limbs, Meeting, Tie, plant_function
+from supple.backends.stepping.plant import Bend, Limb, Limbs, Meeting, Tie, Window, plant_function
 from supple.expr.function import Array, Function
 from supple.expr.node import add
 from supple.expr.passes import optimise
@@ -15,22 +16,28 @@ from supple.formulations.record import Equations
 from supple.formulations.tree.kinematics import Kinematics, relative, state
 from supple.robot.bodies.record import Body, Marker
 from supple.robot.mechanism import Mechanism
+from supple.simulation.bent_limbs import bend_terms, stretched
 from supple.simulation.full_damping import near_damping
+from supple.simulation.limb_twists import moving
 from supple.simulation.partition import Partition
 
 _PASSES = ("fold",)
+_Record = TypeVar("_Record")
 
 
-def limbs(equations: Equations, m: Mechanism, parts: Partition) -> Limbs | None:
-    """The Limbs of a robot by equations that may lack full damping of its bodies; None where these are not numbers."""
+def limbs(equations: Equations | None, m: Mechanism, parts: Partition) -> Limbs | None:
+    """The Limbs of a robot by equations that may lack full damping of its bodies, or for accelerations known otherwise; None
+    where bodies are not numbers."""
+    kin = Kinematics(m, state(m))
     try:
-        table = _Table(m, parts)
+        table = _Table(m, parts, moving(kin))
     except TypeError:  # kept parameters
         return None
     return Limbs(
-        posture=_posture(m, parts), balance=_balance(equations), frames=tuple(table.frames), ties=tuple(table.ties),
-        meetings=tuple(table.meetings), order=tuple(table.order), rows=tuple(table.rows), equations=m.equations,
-        numbers=np.array(table.numbers),
+        posture=_posture(kin), balance=None if equations is None else _balance(equations), twists=table.twists,
+        frames=tuple(table.frames), ties=tuple(table.ties),
+        meetings=tuple(table.meetings), bends=tuple(table.bends), windows=tuple(table.windows), order=tuple(table.order),
+        rows=tuple(table.rows), equations=m.equations, numbers=np.array(table.numbers),
     )  # fmt: skip
 
 
@@ -42,15 +49,14 @@ def _balance(equations: Equations) -> Function:
     return optimise(plant_function("model_balance", inputs, {"f": out}), _PASSES).function
 
 
-def _posture(m: Mechanism, parts: Partition) -> Function:
+def _posture(kin: Kinematics) -> Function:
     """q -> of every frame its rotation in its parent, its origin there, and the part of that along its slide; of every loop
     the rotations from both frames' axes to the first anchor's, both anchors' places, and the distance between them."""
-    kin = Kinematics(m, state(m))
     found = []
     for x in kin.motions:
         slide = matvec(x.R, x.slide)
         found += [x.R.ravel(), plus(x.marker.r, slide), slide]
-    for closure in m.closures:
+    for closure in kin.mechanism.closures:
         R, d = relative(kin, closure.first, closure.second)
         first, second = kin.marker(closure.first), kin.marker(closure.second)
         distance = d if closure.slides else zeros(3)
@@ -62,9 +68,13 @@ def _posture(m: Mechanism, parts: Partition) -> Function:
 class _Table:
     """The numbers of a mechanism's limbs, gathered."""
 
-    def __init__(self, m: Mechanism, parts: Partition) -> None:
+    def __init__(self, m: Mechanism, parts: Partition, twists: tuple[int, ...]) -> None:
+        self.twists = twists
         self.m, self.numbers, self._kept = m, list[float](), dict[bytes, int]()
         self._near = dict[bytes, Array]()
+        self.bends, self.windows = list[Bend](), list[Window]()
+        self._bent = dict[tuple[Bend, ...], int]()
+        self._stretched = dict[tuple[Window, ...], int]()
         self.roots = [self._root(j) for j in range(len(m.frames))]
         self.top = -1 if m.platform is None else self.roots[m.platform]
         self.light = self._light()
@@ -182,7 +192,7 @@ class _Table:
 
     def _bands(self) -> list[int]:
         """How far from the diagonal each body's matrices reach, with what hangs on it."""
-        bands = [_width(f.body.M_ee, f.body.K_ee) for f in self.m.frames]
+        bands = [_reach(f.body) for f in self.m.frames]
         for frame in self.m.frames:
             if frame.parent >= 0:
                 bands[frame.parent] = max(bands[frame.parent], _span(frame.marker)[1] - 1)
@@ -203,21 +213,34 @@ class _Table:
         dofs = self._dofs(j, parts)
         joint = [
             [
-                *_axis(frame.motion, frame.axis, k - frame.v.start),
+                *_axis(frame.motion, frame.axis, k - frame.v.start)[list(self.twists)],
                 self.m.coordinates[k].inertia,
                 self.m.coordinates[k].viscous,
             ]
             for k in dofs
         ]
         first, count = _span(frame.marker)
-        bands = [_banded(x, band) for x in (body.M_ee, body.K_ee, self._damping(body, band))]
+        D = self._damping(body, band)
+        bands = [_banded(x, band) for x in (body.M_ee, body.K_ee, D)]
+        bends = tuple(Bend(x.to, x.first, x.second, self._put(np.array(x.by))) for x in bend_terms(body, self.twists))
+        windows = tuple(Window(x.first, len(x.pulled), self._put(x.numbers())) for x in stretched(body, D))
         return Limb(
             parent=frame.parent, elastic=len(body.coordinates), e=frame.ev.start, band=band, dofs=len(dofs),
             q=dofs[0] if dofs else 0, first=span[0], last=span[1], light=self.lent.get(j, -1), mark=first, marked=count,
-            phi=self._put(_shape(frame.marker, first, count)), rigid=self._put(_rigid(body)),
+            phi=self._put(_shape(frame.marker, first, count)), rigid=self._put(_rigid(body, self.twists)),
             mass=self._put(bands[0]), stiff=self._put(bands[1]), damped=self._put(bands[2]),
-            joint=self._put(np.array(joint, dtype=float)),
+            joint=self._put(np.array(joint, dtype=float)), at=frame.e.start,
+            bend=_kept(self.bends, self._bent, bends), bends=len(bends),
+            stretch=_kept(self.windows, self._stretched, windows), stretches=len(windows),
         )  # fmt: skip
+
+
+def _kept(table: list[_Record], known: dict[tuple[_Record, ...], int], records: tuple[_Record, ...]) -> int:
+    """Where some records stand in a table; equal ones stand once."""
+    if records not in known:
+        known[records] = len(table)
+        table += records
+    return known[records]
 
 
 def _massless(body: Body) -> bool:
@@ -243,11 +266,18 @@ def _shape(marker: Marker, first: int, count: int) -> Array:
     return phi[:, first : first + count].T
 
 
-def _axis(motion: str, axis: Array, k: int) -> list[float]:
+def _axis(motion: str, axis: Array, k: int) -> Array:
     """Translation and rotation by the k-th coordinate of a joint."""
     own = np.eye(3)[k] if motion == "spherical" else axis.astype(float)
     zero = np.zeros(3)
-    return list(np.concatenate([own, zero] if motion == "prismatic" else [zero, own]))
+    made: Array = np.concatenate([own, zero] if motion == "prismatic" else [zero, own])
+    return made
+
+
+def _reach(body: Body) -> int:
+    """How far from the diagonal a body's own matrices reach, as bent."""
+    windows = stretched(body, np.zeros(body.K_ee.shape))
+    return max([_width(body.M_ee, body.K_ee), *(len(x.pulled) - 1 for x in windows)])
 
 
 def _width(*matrices: Array) -> int:
@@ -264,9 +294,10 @@ def _banded(x: Array, band: int) -> Array:
     return made
 
 
-def _rigid(body: Body) -> Array:
-    """M of a body's translation and rotation (6 x 6), then that with its elastic coordinates (n, 6)."""
+def _rigid(body: Body, twists: tuple[int, ...]) -> Array:
+    """M of a body's twist, then that with its elastic coordinates, line by line."""
+    own = list(twists)
     x, y, z = body.MS_r.astype(float)
     S = np.array([[0, -z, y], [z, 0, -x], [-y, x, 0]])
     M = np.block([[float(body.mass) * np.eye(3), -S], [S, body.I_rr.astype(float)]])
-    return np.concatenate([M.ravel(), np.vstack([body.MS_de, body.beta]).astype(float).T.ravel()])
+    return np.concatenate([M[np.ix_(own, own)].ravel(), np.vstack([body.MS_de, body.beta])[own].astype(float).T.ravel()])

@@ -8,7 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from supple.backends.stepping.plant import MANY, Controlled, Damped, Place, Plant, plant_function
+from supple.backends.stepping.collocation import MOST
+from supple.backends.stepping.plant import MANY, SOME, Controlled, Damped, Place, Plant, plant_function
 from supple.errors import SuppleError
 from supple.expr.function import Array
 from supple.expr.passes import optimise
@@ -116,8 +117,17 @@ def _with_loops(
     """The Functions of a plant with those of its loops, and of its bodies one by one; `alike`: in all runs."""
     if "tree" in made:
         return made | loop_functions(source, parts, None)
-    limbed = {"limbs": limbs(source, model.mechanism, parts)} if alike and len(parts.free) > MANY else {}
-    return made | loop_functions(source, parts, model.jacobian(q)) | limbed
+    return made | loop_functions(source, parts, model.jacobian(q)) | (_limbed(model, source, parts) if alike else {})
+
+
+def _limbed(model: Model, source: Equations, parts: Partition) -> dict[str, Any]:
+    """The bodies of a plant one by one, and stages that fill the lanes in which accelerations are computed."""
+    if len(parts.free) > MANY:
+        return {"limbs": limbs(source, model.mechanism, parts)}
+    if len(parts.free) < SOME:
+        return {}
+    found = limbs(None, model.mechanism, parts)
+    return {} if found is None else {"limbs": found, "stages": MOST}
 
 
 def _coupled(

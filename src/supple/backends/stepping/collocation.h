@@ -1,8 +1,9 @@
-/* Collocation with three stages: Radau IIA (order five, stiff motions die away) and Gauss (order six, symmetric in time).
+/* Collocation with three or four stages: Radau IIA (order five or seven, stiff motions die away) and Gauss (order six or eight,
+ * symmetric in time).
  *
  * Unknowns are the accelerations F of the stages; positions are s = c h v + h^2 A A F, rates v + h A F. Newton's method is
- * simplified: one Jacobian for all stages, and A brought to blocks by T, so that I - h A Fv - h^2 A A Fx falls into a real
- * and a complex matrix of the size of F itself.
+ * simplified: one Jacobian for all stages, and A brought to blocks by T, so that I - h A Fv - h^2 A A Fx falls into matrices
+ * of the size of F itself: a real one, if stages are odd, and a complex one for every pair of eigenvalues.
  */
 #define MOST_ITERATIONS 10
 #define OFTEN (2 + N_FREE / 2) /* solutions by the same factors, as dear as the inverse */
@@ -20,64 +21,104 @@
 
 SUPPLE_LOCAL const Collocation *table_of(const Sim *z) { return z->settings.method == GAUSS ? &GAUSS_TABLE : &RADAU_TABLE; }
 
-/* I - h w Fv - h^2 w^2 Fx for the real eigenvalue w of A and for a - ib of its pair, factorised or inverted */
+/* I - h w Fv - h^2 w^2 Fx for the real eigenvalue w of A and for a - ib of every pair, factorised or inverted */
 static int collocation_matrix(Sim *z, const Collocation *c, double h)
 {
-    const double v = h * c->own, x = v * v, vr = h * c->re, vi = -h * c->im, xr = vr * vr - vi * vi, xi = 2.0 * vr * vi;
+    const double own = h * c->own;
     z->factors_used = 0;
     z->factorised_step = h;
     z->factorised_method = (int)z->settings.method;
     z->n_broyden = 0;
 #if LIMBS > 0 && SUPPLE_LANES == 1
-    if (by_limbs(z)) {
-        const double pair_v[2] = {vr, vi}, pair_x[2] = {xr, xi};
-        return limb_real_factors(z, LIMB_REAL, v, x) && limb_pair_factors(z, pair_v, pair_x);
-    }
+    if (by_limbs(z))
+        return limb_matrix(z, c, h);
 #endif
-    for (int i = 0; i < N_FREE * N_FREE; i++) {
-        const real one = fill(i % (N_FREE + 1) == 0);
-        z->newton_matrix[i] = one - v * z->a_by_v[i] - x * z->a_by_x[i];
-        z->complex_matrix[0][i] = one - vr * z->a_by_v[i] - xr * z->a_by_x[i];
-        z->complex_matrix[1][i] = -vi * z->a_by_v[i] - xi * z->a_by_x[i];
-    }
     if (N_FREE == 0)
         return 1;
-    if (!(factorise(z->newton_matrix, z->newton_pivot, N_FREE, z->live) > 0.0))
+    for (int i = 0; i < N_FREE * N_FREE && STAGES % 2; i++)
+        z->newton_matrix[i] = fill(i % (N_FREE + 1) == 0) - own * z->a_by_v[i] - own * own * z->a_by_x[i];
+    if (STAGES % 2 && !(factorise(z->newton_matrix, z->newton_pivot, N_FREE, z->live) > 0.0))
         return 0;
-    if (!factorise_complex(z->complex_matrix[0], z->complex_matrix[1], z->complex_pivot, N_FREE, z->live))
-        return 0;
+    for (int k = 0; k < PAIRS; k++) {
+        const double vr = h * c->re[k], vi = -h * c->im[k], xr = vr * vr - vi * vi, xi = 2.0 * vr * vi;
+        real *re = z->complex_matrix[k][0], *im = z->complex_matrix[k][1];
+        for (int i = 0; i < N_FREE * N_FREE; i++) {
+            re[i] = fill(i % (N_FREE + 1) == 0) - vr * z->a_by_v[i] - xr * z->a_by_x[i];
+            im[i] = -vi * z->a_by_v[i] - xi * z->a_by_x[i];
+        }
+        if (!factorise_complex(re, im, z->complex_pivot + k * N_FREE, N_FREE, z->live))
+            return 0;
+    }
     return 1;
 }
 
-/* w: right sides of the real matrix and of the pair's become the solutions. Factors used often become inverse matrices */
-static void solve_both(Sim *z, real (*w)[AT_LEAST_ONE(N_FREE)])
+static void solve_one(Sim *z, real *x, int inverse)
 {
 #if N_FREE <= SMALL
-    if (++z->factors_used == OFTEN) {
+    if (inverse && z->factors_used == OFTEN)
         invert(z->newton_matrix, z->newton_pivot);
-        invert_complex(z->complex_matrix[0], z->complex_matrix[1], z->complex_pivot);
-    }
-    if (z->factors_used >= OFTEN) {
-        multiply(z->newton_matrix, w[0]);
-        multiply_complex(z->complex_matrix[0], z->complex_matrix[1], w[1], w[2]);
+    if (inverse) {
+        multiply(z->newton_matrix, x);
         return;
     }
 #endif
-    solve(z->newton_matrix, z->newton_pivot, N_FREE, w[0]);
-    solve_complex(z->complex_matrix[0], z->complex_matrix[1], z->complex_pivot, N_FREE, w[1], w[2]);
+    (void)inverse;
+    solve(z->newton_matrix, z->newton_pivot, N_FREE, x);
+}
+
+static void solve_pair(Sim *z, int k, real *x, real *y, int inverse)
+{
+    real *re = z->complex_matrix[k][0], *im = z->complex_matrix[k][1];
+    const int *pivot = z->complex_pivot + k * N_FREE;
+#if N_FREE <= SMALL
+    if (inverse && z->factors_used == OFTEN)
+        invert_complex(re, im, pivot);
+    if (inverse) {
+        multiply_complex(re, im, x, y);
+        return;
+    }
+#endif
+    (void)inverse;
+    solve_complex(re, im, pivot, N_FREE, x, y);
+}
+
+/* w: right sides of the real matrix and of the pairs' become the solutions. Factors used often become inverse matrices */
+static void solve_all(Sim *z, real (*w)[AT_LEAST_ONE(N_FREE)])
+{
+    const int inverse = N_FREE <= SMALL && ++z->factors_used >= OFTEN;
+    if (STAGES % 2)
+        solve_one(z, w[0], inverse);
+    for (int k = 0; k < PAIRS; k++)
+        solve_pair(z, k, w[STAGES % 2 + 2 * k], w[STAGES % 2 + 2 * k + 1], inverse);
+}
+
+/* to = a from, for each of the free coordinates */
+static SUPPLE_WIDE void mix(const double (*a)[STAGES], int n, real (*from)[AT_LEAST_ONE(N_FREE)], real (*to)[AT_LEAST_ONE(N_FREE)])
+{
+    for (int p = 0; p < STAGES; p++) {
+        real *restrict sum = to[p];
+        for (int i = 0; i < n; i++)
+            sum[i] = a[p][0] * from[0][i];
+        for (int q = 1; q < STAGES; q++) {
+            const real *restrict x = from[q];
+            for (int i = 0; i < n; i++)
+                sum[i] += a[p][q] * x[i];
+        }
+    }
 }
 
 /* r (stages, free): residuals become the corrections of the stages */
 static SUPPLE_WIDE void collocation_solve(Sim *z, const Collocation *c, real (*r)[AT_LEAST_ONE(N_FREE)])
 {
     real w[STAGES][AT_LEAST_ONE(N_FREE)];
-    for (int p = 0; p < STAGES; p++)
-        for (int i = 0; i < N_FREE; i++)
-            w[p][i] = c->back[p][0] * r[0][i] + c->back[p][1] * r[1][i] + c->back[p][2] * r[2][i];
-    solve_both(z, w);
-    for (int p = 0; p < STAGES; p++)
-        for (int i = 0; i < N_FREE; i++)
-            r[p][i] = c->T[p][0] * w[0][i] + c->T[p][1] * w[1][i] + c->T[p][2] * w[2][i];
+    mix(c->back, N_FREE, r, w);
+#if LIMBS > 0 && SUPPLE_LANES == 1
+    if (by_limbs(z))
+        limb_correct(z, c, w);
+    else
+#endif
+        solve_all(z, w);
+    mix(c->T, N_FREE, w, r);
 }
 
 /* the polynomial through the stages, at x steps from the start: weight of stage j */
@@ -95,11 +136,22 @@ static SUPPLE_WIDE void stage_at(const Sim *z, double h, double c, const double 
                                  real (*F)[AT_LEAST_ONE(N_FREE)], real (*extra)[AT_LEAST_ONE(N_FREE)], real *restrict s,
                                  real *restrict u)
 {
-    const real *restrict f = F[0], *restrict g = F[1], *restrict k = F[2];
-    const double far = c * h, x[3] = {by_x[0], by_x[1], by_x[2]}, w[3] = {by_v[0], by_v[1], by_v[2]};
+    const double far = c * h;
     for (int i = 0; i < N_FREE; i++) {
-        s[i] = far * v[i] + h * h * (x[0] * f[i] + x[1] * g[i] + x[2] * k[i]);
-        u[i] = v[i] + h * (w[0] * f[i] + w[1] * g[i] + w[2] * k[i]);
+        s[i] = by_x[0] * F[0][i];
+        u[i] = by_v[0] * F[0][i];
+    }
+    for (int q = 1; q < STAGES; q++) {
+        const real *restrict f = F[q];
+        const double x = by_x[q], w = by_v[q];
+        for (int i = 0; i < N_FREE; i++) {
+            s[i] += x * f[i];
+            u[i] += w * f[i];
+        }
+    }
+    for (int i = 0; i < N_FREE; i++) {
+        s[i] = far * v[i] + h * h * s[i];
+        u[i] = v[i] + h * u[i];
     }
     for (int k = 0; k < N_BALLS; k++) /* where rates are not those of the displacements */
         for (int j = z->chosen.balls[k].free; j >= 0 && j < z->chosen.balls[k].free + 3; j++)
@@ -254,56 +306,77 @@ static double collocation_error(Sim *z, const Collocation *c, double h, const re
     return largest;
 }
 
-/* Stages to begin with: the last step's polynomial goes on. Without one, those of the linear equations of motion, in which
- * what is stiff dies away as it does in the step, or body by body the accelerations as they are */
-static SUPPLE_WIDE void extrapolate(Sim *z, const Collocation *c, double h, real (*F)[AT_LEAST_ONE(N_FREE)])
+/* h Fx v: what rates change accelerations by in a step */
+SUPPLE_LOCAL void pull_of(Sim *z, double h, real *pull)
 {
-    const int goes_on = z->has_stages && !z->starts_anew, linear = !goes_on && !by_limbs(z);
-    real rate[AT_LEAST_ONE(N_FREE)], pull[AT_LEAST_ONE(N_FREE)];
+    real rate[AT_LEAST_ONE(N_FREE)];
     for (int i = 0; i < N_FREE; i++)
         rate[i] = z->now.v[z->chosen.free_v[i]];
+#if LIMBS > 0 && SUPPLE_LANES == 1
+    if (by_limbs(z)) {
+        limb_pull(z, h, pull);
+        return;
+    }
+#endif
+    felt(z, 0.0, h, rate, pull);
+}
+
+/* Stages to begin with: the last step's polynomial goes on. Without one, those of the linear equations of motion, in which
+ * what is stiff dies away as it does in the step, or by what is out of balance the accelerations as they are */
+static SUPPLE_WIDE void extrapolate(Sim *z, const Collocation *c, double h, real (*F)[AT_LEAST_ONE(N_FREE)])
+{
+    const int goes_on = z->has_stages && !z->starts_anew, linear = !goes_on && !by_balance(z);
+    real pull[AT_LEAST_ONE(N_FREE)];
     memset(pull, 0, sizeof pull);
     if (linear)
-        felt(z, 0.0, h, rate, pull);
+        pull_of(z, h, pull);
     for (int p = 0; p < STAGES; p++) {
-        double weight[STAGES];
-        for (int q = 0; q < STAGES; q++)
-            weight[q] = stage_weight(c, q, 1.0 + c->c[p] * h / larger(z->last_step, 1e-30));
         for (int i = 0; i < N_FREE; i++)
-            F[p][i] = goes_on ? weight[0] * z->stages[i] + weight[1] * z->stages[N_FREE + i]
-                    + weight[2] * z->stages[2 * N_FREE + i]
-                              : z->now.free_a[i] + c->c[p] * pull[i];
+            F[p][i] = goes_on ? fill(0) : z->now.free_a[i] + c->c[p] * pull[i];
+        for (int q = 0; q < STAGES && goes_on; q++) {
+            const double weight = stage_weight(c, q, 1.0 + c->c[p] * h / larger(z->last_step, 1e-30));
+            for (int i = 0; i < N_FREE; i++)
+                F[p][i] += weight * z->stages[q * N_FREE + i];
+        }
     }
     if (linear)
         collocation_solve(z, c, F);
 }
 
-#if LIMBS > 0 && SUPPLE_LANES == 1
+#ifdef LIMB_BALANCE
+SUPPLE_INLINE double of_stage(const Collocation *c, int p, Step x)
+{
+    double sum = 0.0;
+    for (int q = 0; q < STAGES; q++)
+        sum += c->T[p][q] * PART(x, q);
+    return sum;
+}
+
 /* The same by what is out of balance: with every stage's own inertia, so that those of other postures do not spoil it */
 static int limb_corrections(Sim *z, const Drive *d, const Collocation *c, const double *time, double (*s)[N_FREE],
                             double (*u)[N_FREE], int again, Posture *at, double (*F)[N_FREE], double (*r)[N_FREE])
 {
     static SUPPLE_THREAD double balance[STAGES][N_V];
-    static SUPPLE_THREAD Forced w[STAGES];
+    static SUPPLE_THREAD Forced_step w;
     const int outcome = several_balances(z, d, STAGES, time, s, u, F, z->loop_forces, at, balance);
     if (outcome != FINE)
         return outcome;
 #ifdef LIMB_DAMPING
     damp(at, again, balance, z->stage_lost);
 #endif
-    for (int p = 0; p < STAGES; p++)
-        for (int i = 0; i < N_V; i++)
-            w[p].f[i] = -c->back[p][0] * balance[0][i] - c->back[p][1] * balance[1][i] - c->back[p][2] * balance[2][i];
-    limb_real_solve(z, LIMB_REAL, w);
-    limb_pair_solve(z, w + 1);
+    for (int i = 0; i < N_V; i++) {
+        double x[STEP_LANES] = {0};
+        for (int p = 0; p < STAGES; p++)
+            for (int q = 0; q < STAGES; q++)
+                x[p] -= c->back[p][q] * balance[q][i];
+        w.f[i] = step_of(x[0], x[1], x[2], x[3]);
+    }
+    limb_solve_step(z, LIMB_STEP, &w);
     for (int p = 0; p < STAGES; p++) {
-        for (int i = 0; i < N_FREE; i++) {
-            const int k = z->chosen.free_v[i];
-            r[p][i] = c->T[p][0] * w[0].f[k] + c->T[p][1] * w[1].f[k] + c->T[p][2] * w[2].f[k];
-        }
+        for (int i = 0; i < N_FREE; i++)
+            r[p][i] = of_stage(c, p, w.f[z->chosen.free_v[i]]);
         for (int i = 0; i < N_LOOPED; i++)
-            z->loop_forces[p * N_LOOPED + i] -=
-                c->T[p][0] * w[0].loops[i] + c->T[p][1] * w[1].loops[i] + c->T[p][2] * w[2].loops[i];
+            z->loop_forces[p * N_LOOPED + i] -= of_stage(c, p, w.loops[i]);
     }
     return FINE;
 }
@@ -315,8 +388,8 @@ static int corrections(Sim *z, const Drive *d, const Collocation *c, const doubl
                        real (*u)[AT_LEAST_ONE(N_FREE)], int again, Posture *at, real (*F)[AT_LEAST_ONE(N_FREE)],
                        real (*r)[AT_LEAST_ONE(N_FREE)])
 {
-#if LIMBS > 0 && SUPPLE_LANES == 1
-    if (by_limbs(z))
+#ifdef LIMB_BALANCE
+    if (by_balance(z))
         return limb_corrections(z, d, c, time, s, u, again, at, F, r);
 #endif
     (void)again;
@@ -339,11 +412,13 @@ static int solve_stages(Sim *z, const Drive *d, const Collocation *c, double h, 
 {
     real r[STAGES][AT_LEAST_ONE(N_FREE)], last[STAGES][AT_LEAST_ONE(N_FREE)];
     real s[STAGES + 1][AT_LEAST_ONE(N_FREE)], u[STAGES + 1][AT_LEAST_ONE(N_FREE)];
-    const double time[STAGES + 1] = {z->t + c->c[0] * h, z->t + c->c[1] * h, z->t + c->c[2] * h, z->t};
+    double time[STAGES + 1] = {0};
     const double noise = NOISY * larger(z->noise[0] / z->scale[0], z->noise[1] / z->scale[1]);
-    const double enough = by_limbs(z) ? smaller(z->settings.newton_tolerance, LIMB_ENOUGH) : z->settings.newton_tolerance;
+    const double enough = by_balance(z) ? smaller(z->settings.newton_tolerance, LIMB_ENOUGH) : z->settings.newton_tolerance;
     double size = HUGE_VAL, first = HUGE_VAL;
     int renewed = 0;
+    for (int p = 0; p <= STAGES; p++)
+        time[p] = p < STAGES ? z->t + c->c[p] * h : z->t;
     z->contraction = pow(z->contraction, z->starts_anew ? 0.98 : 0.8); /* measured again before long */
     stay(z, s[STAGES], u[STAGES]);
     for (int iteration = 0; iteration < MOST_ITERATIONS; iteration++) {
@@ -470,9 +545,12 @@ static int collocation_step(Sim *z, const Drive *d, double h, Posture *end, doub
     stay(z, s, rate);
     stage_at(z, h, 1.0, c->b, by_x, rate, F, extra, s, u);
     for (int i = 0; i < N_FREE; i++) {
-        misfit[i] = c->misfit * (z->now.free_a[i] - c->start[0] * F[0][i] - c->start[1] * F[1][i] - c->start[2] * F[2][i]);
-        for (int q = 0; q < STAGES; q++)
+        misfit[i] = z->now.free_a[i];
+        for (int q = 0; q < STAGES; q++) {
+            misfit[i] -= c->start[q] * F[q][i];
             z->stages[q * N_FREE + i] = F[q][i];
+        }
+        misfit[i] *= c->misfit;
     }
     z->start_is_passed = measure(z, misfit) > PASSED * c->misfit;
     if (z->ends_roughly)
@@ -494,21 +572,20 @@ static int collocation_step(Sim *z, const Drive *d, double h, Posture *end, doub
 
 #define NODES (STAGES + 2) /* start, stages, end */
 
-/* The accelerations of the nodes by three rows of weights: of all nodes, or without the last */
+/* The accelerations of the nodes by three rows of weights: of all nodes, or of some */
 static SUPPLE_WIDE void weighted(const double *w, int nodes, const real *const *F, real *restrict f, real *restrict rate,
                                  real *restrict place)
 {
-    const double *v = w + NODES, *x = w + 2 * NODES;
-    const real *restrict a = F[0], *restrict b = F[1], *restrict c = F[2], *restrict d = F[3], *restrict e = F[4];
-    for (int i = 0; i < N_FREE; i++) {
-        f[i] = w[0] * a[i] + w[1] * b[i] + w[2] * c[i] + w[3] * d[i];
-        rate[i] = v[0] * a[i] + v[1] * b[i] + v[2] * c[i] + v[3] * d[i];
-        place[i] = x[0] * a[i] + x[1] * b[i] + x[2] * c[i] + x[3] * d[i];
-    }
-    for (int i = 0; i < N_FREE && nodes == NODES; i++) {
-        f[i] += w[4] * e[i];
-        rate[i] += v[4] * e[i];
-        place[i] += x[4] * e[i];
+    for (int i = 0; i < N_FREE; i++)
+        f[i] = rate[i] = place[i] = fill(0);
+    for (int k = 0; k < nodes; k++) {
+        const double a = w[k], v = w[NODES + k], x = w[2 * NODES + k];
+        const real *restrict at = F[k];
+        for (int i = 0; i < N_FREE; i++) {
+            f[i] += a * at[i];
+            rate[i] += v * at[i];
+            place[i] += x * at[i];
+        }
     }
 }
 
@@ -517,10 +594,16 @@ static SUPPLE_WIDE void weighted(const double *w, int nodes, const real *const *
 static SUPPLE_WIDE void collocation_between(const Sim *z, double h, double x, const Posture *end, real *place, real *rate, real *f)
 {
     const double (*by)[3 * NODES] = table_of(z)->between[z->start_is_passed != 0], far = x * h;
-    const real *const F[NODES] = {z->now.free_a, z->stages, z->stages + N_FREE, z->stages + 2 * N_FREE, end->free_a};
+    const real *F[NODES] = {z->now.free_a};
     double w[3 * NODES];
-    for (int k = 0; k < 3 * NODES; k++)
-        w[k] = by[0][k] + x * (by[1][k] + x * (by[2][k] + x * (by[3][k] + x * by[4][k])));
+    for (int k = 0; k < STAGES; k++)
+        F[1 + k] = z->stages + k * N_FREE;
+    F[STAGES + 1] = end->free_a;
+    for (int k = 0; k < 3 * NODES; k++) {
+        w[k] = by[NODES - 1][k];
+        for (int n = NODES - 2; n >= 0; n--)
+            w[k] = by[n][k] + x * w[k];
+    }
     weighted(w, z->settings.method == RADAU ? STAGES + 1 : NODES, F, f, rate, place); /* Radau's last stage is the end */
     for (int i = 0; i < N_FREE; i++) {
         const real v = z->now.v[z->chosen.free_v[i]];

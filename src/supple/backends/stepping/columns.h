@@ -51,7 +51,7 @@ static int closed_sample(Sim *z, const Drive *d, real t, const real *from, const
     return outcome;
 }
 
-#if LIMBS > 0
+#ifdef LIMB_BALANCE
 /* What is out of balance in a posture on every coordinate, for accelerations of the free ones and forces in the loops, but for
  * further damping */
 static int weigh(Sim *z, const Drive *d, real t, const real *s, const real *u, const real *free_a, const real *loop_forces,
@@ -188,7 +188,7 @@ int supple_states(const Moment *at, const Drive *d, long long count, const Besid
     Sim *z = &lane_room()->z;
     Posture *p = &lane_room()->p;
     real s[AT_LEAST_ONE(N_FREE)], u[AT_LEAST_ONE(N_FREE)], t;
-#if LIMBS > 0
+#ifdef LIMB_BALANCE
     static SUPPLE_THREAD real a[N_FREE], forces[AT_LEAST_ONE(N_LOOPED)], balance[N_V];
 #endif
     const double *off[SUPPLE_LANES], *rate[SUPPLE_LANES], *guess[SUPPLE_LANES];
@@ -199,7 +199,7 @@ int supple_states(const Moment *at, const Drive *d, long long count, const Besid
         off[l] = x->s;
         rate[l] = x->u;
         guess[l] = x->q;
-#if LIMBS > 0
+#ifdef LIMB_BALANCE
         if (x->balance) {
             into_lane(a, x->free_a, N_FREE, l);
             into_lane(forces, x->loop_forces, N_LOOPED, l);
@@ -209,7 +209,7 @@ int supple_states(const Moment *at, const Drive *d, long long count, const Besid
     into_lanes(s, off, N_FREE);
     into_lanes(u, rate, N_FREE);
     into_lanes(p->q, guess, N_Q);
-#if LIMBS > 0
+#ifdef LIMB_BALANCE
     const int outcome = state->balance ? weigh(z, d, t, s, u, a, forces, p, balance) : evaluate(z, d, t, z->now.q, s, u, p);
     for (int l = 0; l < count && outcome == FINE && state->balance; l++)
         out_of_lane(state[l].balance, balance, N_V, l);
@@ -321,7 +321,7 @@ static int several(Sim *z, const Drive *d, int count, const double *t, real (*s)
     return outcome;
 }
 
-#if LIMBS > 0 && SUPPLE_LANES == 1
+#if defined(LIMB_BALANCE) && SUPPLE_LANES == 1
 /* The same for what is out of balance with accelerations F and forces in the loops */
 static int several_balances(Sim *z, const Drive *d, int count, const double *t, double (*s)[N_FREE], double (*u)[N_FREE],
                             double (*F)[N_FREE], const double *loop_forces, Posture *p, double (*balance)[N_V])

@@ -14,7 +14,7 @@ from functools import cache
 from typing import Any
 
 from supple.backends.c_source import literal
-from supple.backends.stepping.plant import Ball, Limb, Meeting, Team, TeamLimb, Tie
+from supple.backends.stepping.plant import Ball, Bend, Limb, Meeting, Team, TeamLimb, Tie, Window
 
 METHODS = ("radau", "gauss", "dormand_prince", "generalised_alpha", "quasi_static")
 OUTCOMES = (
@@ -24,6 +24,7 @@ CONTROLLERS = ("no_controller", "pid", "computed_torque", "state_space")
 ENUMS = {"Method": METHODS, "Outcome": OUTCOMES, "Controller": CONTROLLERS}
 CONSTANTS = {
     "MOST_LANES": (8, "runs in one state"),
+    "STEP_LANES": (4, "numbers of a step's matrices that stand side by side, see limb_numbers.h"),
     "SIDE_BY_SIDE": (4, "columns of the Jacobian, or stages, that a library with more lanes computes at once"),
     "BROYDEN_PAIRS": (30, "updates of Newton's matrix that are kept"),
     "MOST_WAITING": (64, "efforts of a sampled controller that wait for their delay"),
@@ -69,6 +70,8 @@ LIMB_STRUCTS = tuple(
     Struct(kind.__name__, about, _ints(kind._fields))
     for kind, about in (
         (Limb, "A frame with its body, see limbs.h"),
+        (Bend, "A term of a bent body's inertia, see bent.h"),
+        (Window, "A stretched element, see bent.h"),
         (Tie, "An anchor of a loop, see limbs.h"),
         (Meeting, "Closure equations that are solved together, see limbs.h"),
         (TeamLimb, "A limb of legs that are alike, see limb_teams.h"),
@@ -210,16 +213,21 @@ SIM = Struct("Sim", "The state of a simulation; [2]: of lengths and of angles", 
     Field("missed_step", _WORDS, about="the step that was, counted from 1"),
     Field("missed_rough", "int", about="whether its start was rough"),
     Field("start_is_passed", "int", about="by their polynomial, as vibrations there were too fast for the step"),
-    Field("newton_pivot", "int", _FREE), Field("complex_pivot", "int", _FREE),
+    Field("newton_pivot", "int", _FREE), Field("complex_pivot", "int", ("PAIRS * N_FREE",)),
     Field("newton_matrix", "real", _SQUARE, "factorised, or inverted where small"),
-    Field("complex_matrix", "real", ("2", "N_UNKNOWN * N_UNKNOWN"), "real and imaginary part"),
+    Field("complex_matrix", "real", ("PAIRS", "2", "N_UNKNOWN * N_UNKNOWN"), "real and imaginary part of each"),
     # Newton's matrices body by body, see limbs.h
     Field("limb_reach", "double", ("2", "REACH_SIZE"), "what twists are made of: of the step, of the mass"),
-    Field("limb_factor", "double", ("3", "LIMB_SIZE"), "factors of the real step, of the mass, of the sieve"),
-    Field("limb_pair", "double", ("2 * LIMB_SIZE",), "of the pair, imaginary parts behind"),
-    Field("limb_packed", "double", ("5", "PACKED_SIZE"), "of elastic columns what is not zero: the three, the pair"),
-    Field("limb_pivot", "int", ("4", "N_LOOPED")),
-    Field("team_factor", "double", ("5", "4 * TEAM_FACTORS"), "the same of legs that are alike, lane by lane"),
+    Field("limb_factor", "double", ("2", "LIMB_SIZE"), "factors of the mass, of the sieve"),
+    Field("limb_step", "double", ("STEP_LANES * LIMB_SIZE",), "of the step, see limb_numbers.h"),
+    Field("limb_packed", "double", ("2", "PACKED_SIZE"), "of elastic columns what is not zero"),
+    Field("limb_packed_step", "double", ("STEP_LANES * PACKED_SIZE",)),
+    Field("limb_loops", "double", ("2", "N_LOOPED * N_LOOPED"), "factors of forces in loops"),
+    Field("limb_loops_step", "double", ("STEP_LANES * N_LOOPED * N_LOOPED",)),
+    Field("limb_stiff", "double", ("STIFF_ENTRIES",), "stiffness of bodies as bent"),
+    Field("limb_stiff_step", "double", ("STEP_LANES * STIFF_ENTRIES",), "with damping, of the step"),
+    Field("limb_pivot", "int", ("5", "N_LOOPED"), "of their forces in loops, see limbs.h"),
+    Field("team_factor", "double", ("6", "4 * TEAM_FACTORS"), "the same of legs that are alike, lane by lane"),
     Field("team_rate", "double", ("2", "4 * TEAM_RATES"), "what is real: axes, what twists are made of, rates of loops"),
     Field("joint_gain", "double", ("2", "N_V * LIMBED"), "stiffness and damping that a controller gives to joints"),
     Field("loop_forces", "real", ("STAGES * N_LOOPED",), "of the stages"),

@@ -4,12 +4,14 @@
  * limbs. What a solution reads is gathered when matrices are factorised, in the order in which it is read.
  */
 #if LIMBS > 0 && SUPPLE_LANES == 1
-/* Forces f on all coordinates and loops, twists V: imaginary parts in a second plane */
-typedef struct {
-    double f[N_V], loops[AT_LEAST_ONE(N_LOOPED)], V[LIMBS][6];
-} Forced;
-
 #if N_TEAMS > 0
+/* Numbers of `Forced` (see limb_solve.h), real ones or a part of those of a step, so far from one to the next */
+typedef struct {
+    double *x;
+    int apart;
+} Strided;
+enum { TWISTS_FROM = N_V + AT_LEAST_ONE(N_LOOPED) };
+
 #if defined(__GNUC__)
 typedef double Lanes __attribute__((vector_size(TEAM_LANES * sizeof(double)), aligned(sizeof(double)), may_alias));
 #define TOGETHER TEAM_LANES
@@ -44,12 +46,16 @@ SUPPLE_INLINE void lanes_times(int planes, const double *l, Lanes *x)
     x[1] = re * x[1] + im * kept;
 }
 
-/* to += the sum of six products */
-SUPPLE_INLINE void lanes_six(const double *l, int planes, const Lanes *x, Lanes *to)
+/* to += the sum of the products with the numbers of a twist */
+SUPPLE_INLINE void lanes_twist(const double *l, int planes, const Lanes *x, Lanes *to)
 {
-    *to += (OF_LANES(l, 0) * x[0] + OF_LANES(l, 1) * x[planes])
-        + (OF_LANES(l, 2) * x[2 * planes] + OF_LANES(l, 3) * x[3 * planes])
-        + (OF_LANES(l, 4) * x[4 * planes] + OF_LANES(l, 5) * x[5 * planes]);
+    Lanes sum = OF_LANES(l, 0) * x[0], other = TWISTS > 1 ? OF_LANES(l, 1) * x[planes] : 0.0 * x[0];
+    for (int i = 2; i < TWISTS; i++)
+        if (i % 2)
+            other += OF_LANES(l, i) * x[i * planes];
+        else
+            sum += OF_LANES(l, i) * x[i * planes];
+    *to += sum + other;
 }
 
 /* Forces on elastic coordinates go on to what their columns reach, and are divided by their pivots */
@@ -93,29 +99,29 @@ SUPPLE_INLINE void team_forces_down(int planes, const Team *team, const TeamLimb
         team_elastic_down(planes, limb, a + TEAM_LANES * planes * limb->factors, w);
     for (int i = 0; i < planes * limb->elastic && limb->light >= 0; i++)
         loops[planes * limb->light + i] += w[planes * limb->e + i];
-    for (int k = 0; k < limb->dofs; k++, x += planes, axis += TEAM_LANES * 6) {
+    for (int k = 0; k < limb->dofs; k++, x += planes, axis += TEAM_LANES * TWISTS) {
         for (int p = 0; p < planes; p++) {
-            lanes_six(axis, planes, V + p, x + p);
+            lanes_twist(axis, planes, V + p, x + p);
             if (limb->light >= 0)
                 loops[planes * (limb->light + limb->elastic + k) + p] += x[p];
         }
         if (limb->light >= 0)
             continue;
-        for (int i = 0; i < 6; i++)
+        for (int i = 0; i < TWISTS; i++)
             lanes_less(planes, column + TEAM_LANES * planes * (1 + i), x, V + planes * i);
         for (int i = 0; i < n; i++)
-            lanes_less(planes, column + TEAM_LANES * planes * (7 + i), x, loops + planes * (limb->first + i));
+            lanes_less(planes, column + TEAM_LANES * planes * (1 + TWISTS + i), x, loops + planes * (limb->first + i));
         lanes_times(planes, column, x);
-        column += TEAM_LANES * planes * (7 + n);
+        column += TEAM_LANES * planes * (1 + TWISTS + n);
     }
     if (limb->parent < 0)
         return;
     const TeamLimb *on = TEAM_LIMB + team->limb + limb->parent;
     const double *T = b + TEAM_LANES * limb->reach;
-    for (int k = 0; k < 6 + limb->marked; k++, T += TEAM_LANES * 6) {
-        Lanes *to = w + planes * (k < 6 ? on->twist + k : on->e + limb->mark + k - 6);
+    for (int k = 0; k < TWISTS + limb->marked; k++, T += TEAM_LANES * TWISTS) {
+        Lanes *to = w + planes * (k < TWISTS ? on->twist + k : on->e + limb->mark + k - TWISTS);
         for (int p = 0; p < planes; p++)
-            lanes_six(T, planes, V + p, to + p);
+            lanes_twist(T, planes, V + p, to + p);
     }
 }
 
@@ -126,24 +132,24 @@ SUPPLE_INLINE void team_motions_up(int planes, const Team *team, const TeamLimb 
     const int n = limb->last - limb->first;
     const TeamLimb *on = TEAM_LIMB + team->limb + (limb->parent >= 0 ? limb->parent : 0);
     const double *T = b + TEAM_LANES * limb->reach;
-    memset(V, 0, 6 * planes * sizeof *V);
-    for (int k = 0; k < 6 + limb->marked && limb->parent >= 0; k++, T += TEAM_LANES * 6) {
-        const Lanes *from = w + planes * (k < 6 ? on->twist + k : on->e + limb->mark + k - 6);
-        for (int i = 0; i < 6; i++)
+    memset(V, 0, TWISTS * planes * sizeof *V);
+    for (int k = 0; k < TWISTS + limb->marked && limb->parent >= 0; k++, T += TEAM_LANES * TWISTS) {
+        const Lanes *from = w + planes * (k < TWISTS ? on->twist + k : on->e + limb->mark + k - TWISTS);
+        for (int i = 0; i < TWISTS; i++)
             for (int p = 0; p < planes; p++)
                 V[planes * i + p] += OF_LANES(T, i) * from[p];
     }
     for (int k = limb->dofs - 1; k >= 0; k--) {
-        const double *axis = b + TEAM_LANES * (limb->axis + 6 * k);
-        const double *column = a + TEAM_LANES * planes * (limb->joint + (7 + n) * k);
+        const double *axis = b + TEAM_LANES * (limb->axis + TWISTS * k);
+        const double *column = a + TEAM_LANES * planes * (limb->joint + (1 + TWISTS + n) * k);
         Lanes *x = w + planes * (limb->q + k);
-        for (int i = 0; i < 6 && limb->light < 0; i++)
+        for (int i = 0; i < TWISTS && limb->light < 0; i++)
             lanes_less(planes, column + TEAM_LANES * planes * (1 + i), V + planes * i, x);
         for (int i = 0; i < n && limb->light < 0; i++)
-            lanes_less(planes, column + TEAM_LANES * planes * (7 + i), loops + planes * (limb->first + i), x);
+            lanes_less(planes, column + TEAM_LANES * planes * (1 + TWISTS + i), loops + planes * (limb->first + i), x);
         for (int p = 0; p < planes; p++) {
             x[p] = limb->light < 0 ? x[p] : loops[planes * (limb->light + limb->elastic + k) + p];
-            for (int i = 0; i < 6; i++)
+            for (int i = 0; i < TWISTS; i++)
                 V[planes * i + p] += OF_LANES(axis, i) * x[p];
         }
     }
@@ -155,7 +161,7 @@ SUPPLE_INLINE void team_motions_up(int planes, const Team *team, const TeamLimb 
 
 /* Forces in loops solved but for the host's twist; what they leave on that */
 SUPPLE_INLINE void team_meet(int planes, const Team *team, int n_team, int lane, const int *pivot, const double *a,
-                             const double *b, Lanes *w, Forced *f)
+                             const double *b, Lanes *w, Strided f)
 {
     const int n = team->forces;
     Lanes *x = w + planes * team->coordinates;
@@ -178,99 +184,95 @@ SUPPLE_INLINE void team_meet(int planes, const Team *team, int n_team, int lane,
             lanes_less(planes, a + TEAM_LANES * planes * (k * n + i), x + planes * k, x + planes * i);
     }
     for (int p = 0; p < planes; p++)
-        for (int k = 0; k < 6; k++) {
+        for (int k = 0; k < TWISTS; k++) {
             Lanes sum = x[p] * OF_LANES(b, k);
             for (int i = 1; i < n; i++)
-                sum += x[planes * i + p] * OF_LANES(b, 6 * i + k);
+                sum += x[planes * i + p] * OF_LANES(b, TWISTS * i + k);
             for (int l = 0; l < TOGETHER && lane + l < team->legs; l++)
-                f[p].V[team->host][k] -= ((const double *)&sum)[l];
+                f.x[f.apart * (TWISTS_FROM + TWISTS * team->host + k) + p] -= ((const double *)&sum)[l];
         }
 }
 
-/* Where the numbers of a team's legs stand, from some lane on; planes of two */
-SUPPLE_INLINE Lanes *team_work(int n, int lane)
+/* Where the numbers of a team's legs stand, from some lane on; those of the last pair behind others */
+SUPPLE_INLINE Lanes *team_work(int which, int n, int lane)
 {
-    static SUPPLE_THREAD Lanes work[2 * TEAM_LANES / TOGETHER * TEAM_WORK];
-    const int size = TEAMS[n].coordinates + TEAMS[n].forces + 6 * TEAMS[n].limbs;
-    return work + 2 * (TEAMS[n].work * (TEAM_LANES / TOGETHER) + lane / TOGETHER * size);
+    static SUPPLE_THREAD Lanes work[4 * TEAM_LANES / TOGETHER * TEAM_WORK];
+    const int size = TEAMS[n].coordinates + TEAMS[n].forces + TWISTS * TEAMS[n].limbs;
+    return work + 4 * (TEAMS[n].work * (TEAM_LANES / TOGETHER) + lane / TOGETHER * size) + (which == LIMB_PAIR ? 2 * size : 0);
 }
 
 /* Forces of all legs in some lanes, in and out */
-SUPPLE_INLINE void team_down(Sim *z, int which, int planes, int n, int lane, Lanes *w, Forced *f)
+SUPPLE_INLINE void team_down(Sim *z, int which, int planes, int n, int lane, Lanes *w, Strided f)
 {
     const Team *team = TEAMS + n;
     const int *v = TEAM_V + TEAM_LANES * team->v + lane;
     const double *a = z->team_factor[which] + TEAM_LANES * planes * team->factors + lane;
-    const double *b = z->team_rate[which == LIMB_MASS || which == LIMB_SIEVE] + TEAM_LANES * team->rates + lane;
+    const double *b = z->team_rate[which < LIMB_STEP] + TEAM_LANES * team->rates + lane;
     double *to = (double *)w;
     for (int i = 0; i < team->coordinates; i++, v += TEAM_LANES)
         for (int p = 0; p < planes; p++, to += TOGETHER)
             for (int l = 0; l < TOGETHER; l++)
-                to[l] = f[p].f[v[l]];
-    memset(to, 0, planes * (team->forces + 6 * team->limbs) * sizeof *w);
+                to[l] = f.x[f.apart * v[l] + p];
+    memset(to, 0, planes * (team->forces + TWISTS * team->limbs) * sizeof *w);
     for (int j = 0; j < team->limbs; j++)
         team_forces_down(planes, team, TEAM_LIMB + team->limb + j, a, b, w);
     a += TEAM_LANES * planes * team->meeting;
     team_meet(planes, team, n, lane, z->limb_pivot[which], a, b + TEAM_LANES * team->held, w, f);
 }
 
-SUPPLE_INLINE void team_up(Sim *z, int which, int planes, int n, int lane, Lanes *w, Forced *f)
+SUPPLE_INLINE void team_up(Sim *z, int which, int planes, int n, int lane, Lanes *w, Strided f)
 {
     const Team *team = TEAMS + n;
     const int *v = TEAM_V + TEAM_LANES * team->v + lane, *loop = TEAM_LOOP + TEAM_LANES * n + lane;
     const double *a = z->team_factor[which] + TEAM_LANES * planes * team->factors + lane;
-    const double *b = z->team_rate[which == LIMB_MASS || which == LIMB_SIEVE] + TEAM_LANES * team->rates + lane;
+    const double *b = z->team_rate[which < LIMB_STEP] + TEAM_LANES * team->rates + lane;
     const double *solved = a + TEAM_LANES * planes * (team->meeting + team->forces * team->forces), *from = (double *)w;
-    Lanes *x = w + planes * team->coordinates, V[12];
-    for (int k = 0; k < 6; k++)
+    Lanes *x = w + planes * team->coordinates, V[2 * TWISTS];
+    for (int k = 0; k < TWISTS; k++)
         for (int p = 0; p < planes; p++)
-            V[planes * k + p] = f[p].V[team->host][k] - (Lanes){0};
+            V[planes * k + p] = f.x[f.apart * (TWISTS_FROM + TWISTS * team->host + k) + p] - (Lanes){0};
     for (int i = 0; i < team->forces; i++)
-        for (int k = 0; k < 6; k++)
-            lanes_less(planes, solved + TEAM_LANES * planes * (6 * i + k), V + planes * k, x + planes * i);
+        for (int k = 0; k < TWISTS; k++)
+            lanes_less(planes, solved + TEAM_LANES * planes * (TWISTS * i + k), V + planes * k, x + planes * i);
     for (int j = team->limbs - 1; j >= 0; j--)
         team_motions_up(planes, team, TEAM_LIMB + team->limb + j, a, b, w);
     for (int i = 0; i < team->coordinates; i++, v += TEAM_LANES)
         for (int p = 0; p < planes; p++, from += TOGETHER)
             for (int l = 0; l < TOGETHER; l++)
-                f[p].f[v[l]] = from[l];
+                f.x[f.apart * v[l] + p] = from[l];
     for (int i = 0; i < team->forces; i++)
         for (int p = 0; p < planes; p++, from += TOGETHER)
             for (int l = 0; l < TOGETHER; l++)
-                f[p].loops[loop[l] + i] = from[l];
+                f.x[f.apart * (N_V + loop[l] + i) + p] = from[l];
 }
 
-/* What solutions of teams read, out of factors */
-SUPPLE_INLINE void pack_teams(Sim *z, int which, int planes)
+/* What solutions of teams read, out of the columns m of factors; as many numbers stand together as there are parts */
+SUPPLE_INLINE void pack_teams(Sim *z, int which, int planes, const double *m, int apart)
 {
-    const double *m = factor_of(z, which), *reach = reach_of(z, which);
-    double *to = z->team_factor[which], *rate = z->team_rate[which == LIMB_MASS || which == LIMB_SIEVE];
+    const double *reach = reach_of(z, which);
+    double *to = z->team_factor[which], *rate = z->team_rate[which < LIMB_STEP];
     for (int t = 0; t < TEAM_FACTORS; t++)
         for (int p = 0; p < planes; p++)
             for (int l = 0; l < TEAM_LANES; l++)
-                *to++ = m[p * LIMB_SIZE + TEAM_FACTOR[TEAM_LANES * t + l]];
+                *to++ = m[apart * TEAM_FACTOR[TEAM_LANES * t + l] + p];
     for (int t = 0; t < TEAM_LANES * TEAM_RATES; t++) {
         const int from = TEAM_RATE[t], other = from - REACH_SIZE;
-        rate[t] = other < 0 ? reach[from] : other < LIMB_SIZE ? m[other] : LIMB_NUMBERS[other - LIMB_SIZE];
+        rate[t] = other < 0 ? reach[from] : other < LIMB_SIZE ? m[apart * other] : LIMB_NUMBERS[other - LIMB_SIZE];
     }
 }
 
-SUPPLE_INLINE void teams_down(Sim *z, int which, int planes, Forced *f)
+SUPPLE_INLINE void teams_down(Sim *z, int which, int planes, Strided f)
 {
     for (int n = 0; n < N_TEAMS; n++)
         for (int lane = 0; lane < TEAM_LANES; lane += TOGETHER)
-            team_down(z, which, planes, n, lane, team_work(n, lane), f);
+            team_down(z, which, planes, n, lane, team_work(which, n, lane), f);
 }
 
-SUPPLE_INLINE void teams_up(Sim *z, int which, int planes, Forced *f)
+SUPPLE_INLINE void teams_up(Sim *z, int which, int planes, Strided f)
 {
     for (int n = 0; n < N_TEAMS; n++)
         for (int lane = 0; lane < TEAM_LANES; lane += TOGETHER)
-            team_up(z, which, planes, n, lane, team_work(n, lane), f);
+            team_up(z, which, planes, n, lane, team_work(which, n, lane), f);
 }
-#else
-SUPPLE_INLINE void pack_teams(Sim *z, int which, int planes) { (void)z, (void)which, (void)planes; }
-SUPPLE_INLINE void teams_down(Sim *z, int which, int planes, Forced *f) { (void)z, (void)which, (void)planes, (void)f; }
-SUPPLE_INLINE void teams_up(Sim *z, int which, int planes, Forced *f) { (void)z, (void)which, (void)planes, (void)f; }
 #endif
 #endif

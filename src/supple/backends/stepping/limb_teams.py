@@ -75,6 +75,7 @@ class TeamTables:
         self, limbs: Limbs, columns: Sequence[Columns], places: dict[str, list[int]], sizes: dict[str, int]
     ) -> None:
         self.limbs, self.columns, self.places, self.sizes = limbs, columns, places, sizes
+        self.twists = len(limbs.twists)
         self.ends, self.to = list[int](), list[int]()
         self.factors, self.rates = list[tuple[int, ...]](), list[tuple[int, ...]]()  # sources, lane by lane
         self.v, self.first = list[tuple[int, ...]](), list[tuple[int, ...]]()
@@ -106,8 +107,8 @@ class TeamTables:
             self._joint(own)
             self.limb.append(TeamLimb(
                 leg.frames.index(x.parent) if x.parent >= 0 else -1, x.elastic, start, x.dofs, starts[j][1],
-                count + forces + 6 * n, *_loops(x, at), x.mark, x.marked, column, place[0], joint, place[1],
-                place[1] + 6 * x.dofs,
+                count + forces + self.twists * n, *_loops(x, at), x.mark, x.marked, column, place[0], joint, place[1],
+                place[1] + self.twists * x.dofs,
             ))  # fmt: skip
             self.v += [tuple(frames[k].e + i for k in own) for i in range(x.elastic)]
             self.v += [tuple(frames[k].q + i for k in own) for i in range(x.dofs)]
@@ -118,7 +119,7 @@ class TeamTables:
         self.team.append(
             Team(live, at.host, first, len(leg.frames), count, forces, meeting, held, factors, rates, self.work, v)
         )
-        self.work += count + forces + 6 * len(leg.frames)
+        self.work += count + forces + self.twists * len(leg.frames)
 
     def _columns(self, j: int, e: int, count: int, forces: int, n: int, at: Meeting) -> tuple[int, int]:
         """Where the ends of a limb's columns begin; `to` says which of a leg's numbers they act on."""
@@ -127,8 +128,8 @@ class TeamTables:
         for k, column in enumerate(self.columns[j]):
             for i in column:
                 other = i - 1 - x.band
-                twist, loop = count + forces + 6 * n + other, count + x.first - at.first + other - 6
-                self.to.append(e + k + i if other < 0 else twist if other < 6 else loop)
+                twist, loop = count + forces + self.twists * n + other, count + x.first - at.first + other - self.twists
+                self.to.append(e + k + i if other < 0 else twist if other < self.twists else loop)
             self.ends.append(len(self.to))
         return begin, e
 
@@ -136,29 +137,31 @@ class TeamTables:
         """Factors of elastic coordinates: of every one its pivot, then what is not zero of its column; how many."""
         before, x = len(self.factors), self.limbs.frames[own[0]]
         for k, column in enumerate(self.columns[own[0]]):
-            wide = 7 + x.band + x.last - x.first
+            wide = 1 + x.band + self.twists + x.last - x.first
             self.factors += [tuple(self.places["store"][j] + k * wide + i for j in own) for i in (0, *column)]
         return len(self.factors) - before
 
     def _joint(self, own: list[int]) -> None:
         """Columns of a joint's coordinates, and what is real: their axes, and what makes the twist of the parent's."""
         x = self.limbs.frames[own[0]]
-        wide, size = 7 + x.last - x.first, x.elastic * (7 + x.band + x.last - x.first)
+        wide = 1 + self.twists + x.last - x.first
+        size = x.elastic * (wide + x.band)
         if x.light < 0:
             for i in range(x.dofs * wide):
                 self.factors.append(tuple(self.places["store"][j] + size + i for j in own))
         for k in range(x.dofs):
-            for i in range(6):
-                self.rates.append(tuple(self.sizes["numbers"] + self.limbs.frames[j].joint + 8 * k + i for j in own))
-        for i in range(6 * (6 + x.marked) if x.parent >= 0 else 0):
+            for i in range(self.twists):
+                joints = (self.limbs.frames[j].joint + (2 + self.twists) * k for j in own)
+                self.rates.append(tuple(self.sizes["numbers"] + at + i for at in joints))
+        for i in range(self.twists * (self.twists + x.marked) if x.parent >= 0 else 0):
             self.rates.append(tuple(self.places["reach"][j] + i for j in own))
 
     def _meet(self, firsts: tuple[int, ...], n: int) -> None:
         """Factors of the forces in loops, column by column, what their host's twist makes of them, what they leave it."""
         looped, solved, held = self.sizes["loops"], self.sizes["solved"], self.sizes["reach"] + self.sizes["held"]
         self.factors += [tuple(looped + f * len(self.limbs.rows) + i for f in firsts) for i in range(n * n)]
-        self.factors += [tuple(solved + 6 * f + i for f in firsts) for i in range(6 * n)]
-        self.rates += [tuple(held + 6 * f + i for f in firsts) for i in range(6 * n)]
+        self.factors += [tuple(solved + self.twists * f + i for f in firsts) for i in range(self.twists * n)]
+        self.rates += [tuple(held + self.twists * f + i for f in firsts) for i in range(self.twists * n)]
 
     def text(self) -> list[str]:
         """The tables in C."""

@@ -96,7 +96,7 @@ static double measure(const Sim *z, const real *x)
 #define ROUNDING 30.0
 #define ELSEWHERE_BY 0.1 /* rad, m: derivatives are taken anew */
 #define ROUNDED_OFF 0.3
-#define LIMB_DEAR 12 /* evaluations that matrices body by body are worth */
+#define LIMB_DEAR 4
 #define ROUNDED 1e-7 /* corrections below this that no longer shrink are rounding */
 
 /* The first columns of Fx and Fv at the start of a step; beyond them, what nudges forth and back leave is added to `left` */
@@ -133,7 +133,7 @@ static int derive(Sim *z, const Drive *d, int columns, real *left)
 static int limb_noise(Sim *z, const Drive *d)
 {
     static SUPPLE_THREAD real found[SIDE_BY_SIDE + NUDGES][N_FREE];
-    static SUPPLE_THREAD Forced f;
+    Forced_real f;
     double turns[N_V];
     int count = 0, outcome = FINE;
     for (int k = 0; k <= NUDGES && outcome == FINE; k += count) /* nudged forth and back, and the present */
@@ -148,8 +148,8 @@ static int limb_noise(Sim *z, const Drive *d)
     for (int i = 0; i < N_FREE; i++)
         if (z->chosen.free_q[i] >= 0)
             turns[z->chosen.free_v[i]] = DBL_EPSILON * fabs(z->now.q[z->chosen.free_q[i]]);
-    add_stiffness(1.0, turns, f.f);
-    limb_real_solve(z, LIMB_MASS, &f);
+    less_stiffness_real(z->limb_stiff, turns, f.f);
+    limb_solve_real(z, LIMB_MASS, &f);
     for (int i = 0; i < N_FREE; i++) {
         double *least = z->rounding + z->chosen.free_unit[i], *scale = z->scale + z->chosen.free_unit[i];
         *least = larger(*least, ROUNDED_OFF * fabs(f.f[z->chosen.free_v[i]]) / z->settings.tolerance);
@@ -178,7 +178,6 @@ static int limb_differentiate(Sim *z, const Drive *d)
 {
     const double kept = z->look;
     take_gains(z, d);
-    take_posture(z, z->limb_reach[0]);
     if (!take_mass(z))
         return ILL_POSED;
     z->look = 1e-11 * (1.0 + fabs(z->t));

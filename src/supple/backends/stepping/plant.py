@@ -6,10 +6,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
+from supple.backends.stepping.collocation import FEWEST
 from supple.expr.function import Function, function, symbols
 from supple.expr.program import Program
 
-MANY = 100  # free coordinates above which Newton's matrices are made body by body; below, the whole matrix is cheaper
+SOME = 50  # free coordinates from which Newton's matrices are made body by body; below, the whole matrix is cheaper
+MANY = 100  # above which its residuals are what is out of balance, not accelerations
 
 
 @dataclass(frozen=True)
@@ -60,8 +62,9 @@ class Limb(NamedTuple):
     """A frame with its body, see limbs.h: the frame that it hangs on (-1: the base); its elastic coordinates: how many, the
     first in v, how far from the diagonal their matrices reach; its joint's coordinates that are not given: how many, the
     first; closure equations (first, last + 1) that hold on to it and to what hangs on it; the place among those of its own
-    coordinates where it moves no mass, or -1; elastic coordinates of its parent that move it: the first, how many; and where
-    its numbers stand."""
+    coordinates where it moves no mass, or -1; elastic coordinates of its parent that move it: the first, how many; where
+    its numbers stand; and what bending changes: the place of its elastic coordinates in q, terms of its inertia, stretches
+    of its elements (the first, how many)."""
 
     parent: int
     elastic: int
@@ -80,6 +83,29 @@ class Limb(NamedTuple):
     stiff: int
     damped: int
     joint: int
+    at: int
+    bend: int
+    bends: int
+    stretch: int
+    stretches: int
+
+
+class Bend(NamedTuple):
+    """A term of a bent body's inertia, see bent.h: the number that it is added to, one or two elastic coordinates (-1: no
+    second one), and where the factor stands."""
+
+    to: int
+    first: int
+    second: int
+    by: int
+
+
+class Window(NamedTuple):
+    """A stretched element, see bent.h: its elastic coordinates (the first, how many), and where its numbers stand."""
+
+    first: int
+    wide: int
+    numbers: int
 
 
 class Tie(NamedTuple):
@@ -156,10 +182,13 @@ class Limbs:
     posture: q -> rotations and places of frames and anchors; balance: q, v, a, g, lam, w -> forces out of balance."""
 
     posture: Function
-    balance: Function
+    balance: Function | None  # None: accelerations are solved for instead
+    twists: tuple[int, ...]  # parts of twists, of three translations and three rotations, that frames have
     frames: tuple[Limb, ...]
     ties: tuple[Tie, ...]
     meetings: tuple[Meeting, ...]
+    bends: tuple[Bend, ...]  # those of equal bodies once
+    windows: tuple[Window, ...]
     order: tuple[int, ...]  # in which frames are eliminated
     rows: tuple[int, ...]  # closure equations that say everything; -1 at the places of coordinates that move no mass
     equations: int  # of all closures
@@ -227,6 +256,7 @@ class Plant:
     tree: Function | None = None
     coupled: Coupled | None = None
     limbs: Limbs | None = None  # for Newton's method, where free coordinates are many
+    stages: int = FEWEST  # of collocation
     rigid: Controlled | None = None
     loads: int = 0  # numbers in w
     reach: float = 1.0  # m: what errors of angles are multiplied with to be compared with lengths

@@ -9,7 +9,7 @@ from pathlib import Path
 from supple.backends import c_source
 from supple.backends.assembly import PROLOGUE, assembled, for_lanes
 from supple.backends.program import body as program_body
-from supple.backends.stepping.collocation import STAGES, collocation_tables
+from supple.backends.stepping.collocation import collocation_tables
 from supple.backends.stepping.damping_text import ACCELERATED, further_damping
 from supple.backends.stepping.layout import (
     BALL,
@@ -41,9 +41,15 @@ _COLUMNS = (
 )
 _METHODS = (
     "complex",
+    "bent",
     "limbs",
     "limb_teams",
+    "limb_numbers",
+    "limb_factors",
     "limb_solve",
+    "limb_factors",  # the same of other numbers
+    "limb_solve",
+    "limb_answers",
     "newton",
     "collocation",
     "generalised_alpha",
@@ -80,7 +86,7 @@ def _file(name: str) -> str:
 def plant_source(plant: Plant, lanes: int = 1, registers: int = 0) -> str:
     """The C text of a plant with its integrators for some lanes; with `registers` its equations are assembly."""
     printed = for_lanes("\n".join(_printed(plant, registers=registers)), lanes)
-    return "\n".join([printed, *_definitions(plant, STAGES), stepping_source()])
+    return "\n".join([printed, *_definitions(plant, plant.stages), stepping_source(plant.stages)])
 
 
 def plant_sources(plant: Plant, wide: int = 1, registers: int = 0) -> tuple[str, str]:
@@ -88,19 +94,19 @@ def plant_sources(plant: Plant, wide: int = 1, registers: int = 0) -> tuple[str,
     printed = "\n".join(_printed(plant, registers=registers))
     columns = (_file(part) for part in _COLUMNS)
     return (
-        "\n".join([for_lanes(printed, 1), *_definitions(plant, STAGES), stepping_source()]),
+        "\n".join([for_lanes(printed, 1), *_definitions(plant, plant.stages), stepping_source(plant.stages)]),
         "\n".join([for_lanes(printed, wide), *_definitions(plant, 0), *columns]),
     )
 
 
-def stepping_source() -> str:
+def stepping_source(stages: int) -> str:
     """The C text of the integrators, to stand after the equations of a plant."""
-    return "\n".join([collocation_tables(), *(_file(part) for part in _PARTS), table_text()])
+    return "\n".join([collocation_tables(stages), *(_file(part) for part in _PARTS), table_text()])
 
 
 def plant_equations(plant: Plant, also: Sequence[Function] = ()) -> str:
     """The C text of a plant's equations, and of others, and its sizes and tables."""
-    return "\n".join([*_printed(plant, also), *_definitions(plant, STAGES)])
+    return "\n".join([*_printed(plant, also), *_definitions(plant, plant.stages)])
 
 
 def _printed(plant: Plant, also: Sequence[Function] = (), registers: int = 0) -> list[str]:
@@ -161,7 +167,8 @@ def plant_sizes(plant: Plant, stages: int) -> dict[str, int]:
         "N_Q": plant.nq, "N_V": plant.nv, "N_FREE": len(plant.free), "N_GIVEN": len(plant.given), "N_DEP": n,
         "N_TAU": len(plant.torque), "N_DRIVEN": len(plant.given) + len(plant.torque), "N_W": plant.loads,
         "N_P": len(plant.parameters), "N_BALLS": len(plant.balls), "N_ALIGNED": aligned,
-        "STAGES": stages, **{k: rigid[k] for k in ("N_CQ", "N_CV", "N_CDEP", "N_CALIGNED", "N_CBALLS", "N_DRIVES")},
+        "STAGES": stages, "PAIRS": stages // 2,
+        **{k: rigid[k] for k in ("N_CQ", "N_CV", "N_CDEP", "N_CALIGNED", "N_CBALLS", "N_DRIVES")},
         "N_ROW": rows, "N_CROW": rigid["N_CROW"],
         "MOST_ROWS": max(rows, rigid["N_CROW"]), "MOST_DEP": max(n, rigid["N_CDEP"], loop), "N_LOOP": loop,
         "N_LATE": loop if plant.coupled is not None and plant.coupled.way == "printed" else 0,

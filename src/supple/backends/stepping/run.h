@@ -82,7 +82,7 @@ static int restart(Sim *z, const Drive *d, int forces)
     }
     if (outcome == FINE && collocates(z) && z->settings.cutoff > 0.0 && !z->has_jacobian)
         outcome = differentiate(z, d); /* what is above the cutoff is no scale */
-    if (outcome == FINE && by_limbs(z) && z->steps > 0)
+    if (outcome == FINE && by_balance(z) && z->steps > 0)
         go_on(z, &from);
     note_scale(z, d, z->t, &z->now);
     note_hold(z);
@@ -128,7 +128,7 @@ static double next_break(const Sim *z, const Drive *d)
  * on the free ones, and accelerations, which the next step computes with its stages */
 SUPPLE_LOCAL int may_end_roughly(const Sim *z, const Drive *d, double sample, double until)
 {
-    if (N_LOOP > 0 || z->settings.method != RADAU || by_limbs(z) || !z->sees_free)
+    if (N_LOOP > 0 || z->settings.method != RADAU || STAGES >= SIDE_BY_SIDE || by_balance(z) || !z->sees_free)
         return 0;
     if (d->controller == STATE_SPACE || d->learnt.parameters)
         return 0;

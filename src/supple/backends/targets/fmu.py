@@ -70,7 +70,7 @@ def identifier(robot: str) -> str:
 def _texts(parts: FmuParts, variables: Variables, name: str, version: str) -> dict[str, str]:
     """Every text of the archive by its path; the token is made of what the library depends on."""
     fixed = {f"sources/{file}": _source(file) for file in ("robot.h", *_SOURCES[version])}
-    fixed["sources/stepping.h"] = f"/* {NOTICE} */\n{stepping_source()}"
+    fixed["sources/stepping.h"] = f"/* {NOTICE} */\n{stepping_source(parts.plant.stages)}"
     draft = model_header(parts, variables, name, "") + "".join(fixed.values()) + repr(variables)
     token = f"{{{uuid.UUID(bytes=hashlib.sha256(draft.encode()).digest()[:16])}}}"
     described = DESCRIPTIONS[version](parts, variables, name, token, GENERATION)

@@ -12,7 +12,6 @@ from math import prod
 from pathlib import Path
 
 from supple.backends.c_source import literal
-from supple.backends.stepping.collocation import STAGES
 from supple.backends.stepping.layout import CONSTANTS, Field, leaves
 from supple.backends.stepping.plant_text import chosen_text, plant_sizes, stepping_source
 from supple.backends.targets.files import deliver
@@ -61,7 +60,7 @@ TARGETS: dict[str, Callable[[FmuParts, str], dict[str, str]]] = {"c": _c, "simul
 
 def _bytes(parts: FmuParts) -> int:
     """Room for the state of a plant: eight bytes for every number of it."""
-    sizes = plant_sizes(parts.plant, STAGES) | {k: n for k, (n, _) in CONSTANTS.items()}
+    sizes = plant_sizes(parts.plant, parts.plant.stages) | {k: n for k, (n, _) in CONSTANTS.items()}
     sizes["N_UNKNOWN"] = max(1, sizes["N_FREE"])
     signals = 48 * (max(1, sizes["N_TAU"]) + max(1, sizes["N_W"]))
     return 16 * ((sum(_room(x, sizes) for x in leaves()) + signals + _SPARE) // 16)
@@ -96,7 +95,8 @@ def _model(parts: FmuParts, name: str) -> str:
     ]  # fmt: skip
     kept = [f"z->parameters[{i}] = {literal(x)};" for i, x in enumerate(plant.parameters)]
     settings.append(f"#define MODEL_SET_PARAMETERS {' '.join(kept)}")
-    return "\n".join([*equations_text(parts, name), f'#include "{name}.h"', *settings, stepping_source(), _source("step.h")])
+    stepping = stepping_source(parts.plant.stages)
+    return "\n".join([*equations_text(parts, name), f'#include "{name}.h"', *settings, stepping, _source("step.h")])
 
 
 def _list(values: Sequence[float]) -> str:

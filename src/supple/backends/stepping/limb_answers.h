@@ -1,0 +1,178 @@
+/* What is made of the solutions of limbs.h: steps of Newton's method, what is below the cutoff, what misfits are felt as. */
+#if LIMBS > 0 && SUPPLE_LANES == 1
+/* Factors of the present posture: the mass, and the sieve; 0: there is no mass somewhere */
+static int take_mass(Sim *z)
+{
+    const double cutoff = z->settings.cutoff;
+    double moved = 0.0;
+    for (int i = 0; i < N_Q && z->has_mass; i++)
+        moved = larger(moved, fabs(z->now.q[i] - z->mass_q[i]));
+    if (z->has_mass && moved < NEARBY)
+        return 1;
+    take_posture(z, z->now.q, z->limb_reach[1]);
+    stiffness_real(z->limb_reach[1], 0.0, 1.0, z->limb_factor[0], z->limb_stiff);
+    memcpy(z->mass_q, z->now.q, sizeof z->mass_q);
+    z->has_mass = factors_real(z, LIMB_MASS, 0.0, 0.0, NULL);
+    if (z->has_mass && cutoff > 0.0)
+        z->has_mass = factors_real(z, LIMB_SIEVE, 0.0, 1.0 / (cutoff * cutoff), NULL);
+    return z->has_mass;
+}
+
+/* All coordinates by the free ones, given ones at rest; 0: the posture is singular */
+static int spread_out_free(const Sim *z, const double *r, double *all)
+{
+    memset(all, 0, N_V * sizeof *all);
+    for (int i = 0; i < N_FREE; i++)
+        all[z->chosen.free_v[i]] = r[i];
+#if N_DEP > 0
+    static SUPPLE_THREAD Loops loops;
+    const Choice by = choice_of(z);
+    double rate[N_ROW], follow[N_DEP];
+    model_rates(z->now.q, all, z->parameters, rate, loops.wide);
+    if (!(factorise_loops(&ROBOT, &by, z->parameters, z->live, z->now.q, JACOBIAN, &loops) > 0.0))
+        return 0;
+    solve_loops(&ROBOT, &by, z->parameters, &loops, rate, follow);
+    for (int i = 0; i < N_DEP; i++)
+        all[z->chosen.dependent_v[i]] = -follow[i];
+#endif
+    return 1;
+}
+
+/* r of all coordinates becomes what is below the cutoff, (M + k K)^-1 M r twice */
+static void sift_all(Sim *z, double *r)
+{
+    Forced_real f;
+    const double k = 1.0 / (z->settings.cutoff * z->settings.cutoff);
+    for (int n = 0; n < 2; n++) {
+        memset(f.f, 0, sizeof f.f);
+        less_stiffness_real(z->limb_stiff, r, f.f);
+        for (int i = 0; i < N_V; i++)
+            f.f[i] *= k;
+        limb_solve_real(z, LIMB_SIEVE, &f);
+        for (int i = 0; i < N_V; i++)
+            r[i] += f.f[i];
+    }
+}
+
+static void limb_sift(Sim *z, double *r)
+{
+    double all[N_V];
+    if (!take_mass(z) || !spread_out_free(z, r, all))
+        return;
+    sift_all(z, all);
+    for (int i = 0; i < N_FREE; i++)
+        r[i] = all[z->chosen.free_v[i]];
+}
+
+/* felt = -M^-1 k K r of all coordinates: accelerations by displacements k r */
+static void feel(Sim *z, double k, const double *r, double *felt)
+{
+    Forced_real f;
+    memset(f.f, 0, sizeof f.f);
+    less_stiffness_real(z->limb_stiff, r, f.f);
+    limb_solve_real(z, LIMB_MASS, &f);
+    for (int i = 0; i < N_V; i++)
+        felt[i] = k * f.f[i];
+}
+
+/* Numbers of a step of length h: times the eigenvalues of a method, or their squares */
+SUPPLE_LOCAL Step step_by(const Collocation *c, double h, int squared)
+{
+    double x[STEP_LANES] = {squared ? h * h * c->own * c->own : h * c->own};
+    for (int k = 0; k < PAIRS; k++) {
+        const double re = h * c->re[k], im = -h * c->im[k];
+        x[STAGES % 2 + 2 * k] = squared ? re * re - im * im : re;
+        x[STAGES % 2 + 2 * k + 1] = squared ? 2.0 * re * im : im;
+    }
+    return step_of(x[0], x[1], x[2], x[3]);
+}
+
+/* h Fx v of the free coordinates; zeros where there is no mass */
+static void limb_pull(Sim *z, double h, double *pull)
+{
+    double found[N_V] = {0};
+    if (take_mass(z))
+        feel(z, h, z->now.v, found);
+    for (int i = 0; i < N_FREE; i++)
+        pull[i] = found[z->chosen.free_v[i]];
+}
+
+/* M + v D + x K of a step of length h factorised, in the posture amid it */
+static int limb_matrix(Sim *z, const Collocation *c, double h)
+{
+    double q[N_Q];
+    memcpy(q, z->now.q, sizeof q);
+    for (int i = 0; i < N_FREE; i++)
+        if (z->chosen.free_q[i] >= 0)
+            q[z->chosen.free_q[i]] += 0.5 * h * z->now.v[z->chosen.free_v[i]];
+    for (int i = 0; i < N_DEP; i++)
+        if (z->chosen.dependent_q[i] >= 0)
+            q[z->chosen.dependent_q[i]] += 0.5 * h * z->now.v[z->chosen.dependent_v[i]];
+    for (int i = 0; i < N_GIVEN; i++)
+        q[GIVEN_Q[i]] += 0.5 * h * z->now.v[GIVEN_V[i]];
+    take_posture(z, q, z->limb_reach[0]);
+    return factors_step(z, LIMB_STEP, step_by(c, h, 0), step_by(c, h, 1), (Step *)z->limb_stiff_step);
+}
+
+/* w: misfits of accelerations become the corrections of the stages in whose matrices they are seen: with S = v D + x K,
+ * (1 + M^-1 S) y = w is y = w - (M + S)^-1 S w, in which masses are of no account but beside S */
+static SUPPLE_WIDE void limb_correct(Sim *z, const Collocation *c, double (*w)[AT_LEAST_ONE(N_FREE)])
+{
+    Forced_step f;
+    Step all[N_V];
+    const Step v = step_by(c, z->factorised_step, 0), x = step_by(c, z->factorised_step, 1);
+    memset(all, 0, sizeof all);
+    memset(f.f, 0, sizeof f.f);
+    for (int i = 0; i < N_FREE; i++)
+        all[z->chosen.free_v[i]] = step_of(w[0][i], w[1][i], w[2][i], STAGES > 3 ? w[STAGES - 1][i] : 0.0);
+    less_stiffness_step((const Step *)z->limb_stiff_step, all, f.f);
+    for (int j = 0; j < LIMBS; j++)
+        for (int k = 0; k < LIMB[j].dofs; k++) {
+            const int i = LIMB[j].q + k;
+            const double damping = LIMB_NUMBERS[LIMB[j].joint + JOINT * k + TWISTS + 1] + z->joint_gain[1][i];
+            f.f[i] = more_step(f.f[i], -damping, times_step(factor_step(v), all[i]));
+            f.f[i] = more_step(f.f[i], -z->joint_gain[0][i], times_step(factor_step(x), all[i]));
+        }
+    limb_solve_step(z, LIMB_STEP, &f);
+    for (int i = 0; i < N_FREE; i++) {
+        const Step y = f.f[z->chosen.free_v[i]];
+        for (int p = 0; p < STAGES; p++)
+            w[p][i] += PART(y, p);
+    }
+}
+
+#ifdef LIMB_DAMPING
+/* Forces of further damping in the postures of all stages, added to what is out of balance; and the power that they take.
+ * again: 0 where those of the last call do, because hardly anything has changed since */
+static SUPPLE_WIDE void damp(const Posture *at, int again, double (*balance)[N_V], double *lost)
+{
+    static SUPPLE_THREAD double v[STAGES][LIMB_DAMPING + 1], x[STAGES][LIMB_DAMPING];
+    for (int p = 0; p < STAGES; p++)
+        for (int i = 0; i < LIMB_DAMPING; i++) {
+            v[p][i] = at[p].v[ELASTIC_V[DAMPED_AT[i]]];
+            x[p][i] = again ? 0.0 : x[p][i];
+        }
+    for (int d = 0; d < DAMPED_BLOCKS && again; d++) {
+        const int first = DAMPED[d][0], n = DAMPED[d][1];
+        double *restrict x0 = x[0] + first, *restrict x1 = x[1] + first, *restrict x2 = x[2] + first;
+        const double *v0 = v[0] + first, *v1 = v[1] + first, *v2 = v[2] + first;
+        for (int k = 0; k < n; k += 2) { /* a row of zeros may follow the last */
+            const double *restrict a = DAMPING + DAMPED[d][2] + k * n, *restrict b = a + n;
+            const double a0 = v0[k], a1 = v1[k], a2 = v2[k], b0 = v0[k + 1], b1 = v1[k + 1], b2 = v2[k + 1];
+            for (int i = 0; i < n; i++) {
+                x0[i] += a[i] * a0 + b[i] * b0;
+                x1[i] += a[i] * a1 + b[i] * b1;
+                x2[i] += a[i] * a2 + b[i] * b2;
+            }
+        }
+    }
+    for (int p = 0; p < STAGES; p++) {
+        lost[p] = 0.0;
+        for (int i = 0; i < LIMB_DAMPING; i++) {
+            balance[p][ELASTIC_V[DAMPED_AT[i]]] += x[p][i];
+            lost[p] += x[p][i] * v[p][i];
+        }
+    }
+}
+#endif
+#endif
