@@ -16,6 +16,7 @@ from supple.simulation.simulator import Simulator, simulator
 
 pytestmark = pytest.mark.skipif(find_compiler() is None, reason="no C compiler")
 UNTIL = 0.03
+MANY, SOME = plants.MANY, plants.SOME
 
 
 def _run(
@@ -23,6 +24,7 @@ def _run(
 ) -> tuple[Stepper, Any, dict[str, int]]:
     """A Stepper whose matrices are made body by body above so many free coordinates, samples and counts."""
     monkeypatch.setattr(plants, "MANY", many)
+    monkeypatch.setattr(plants, "SOME", min(many, SOME) if many < 10**6 else many)
     stepper = Stepper(robot.plant())
     state = stepper.start(robot.scaled(Settings(tolerance=1e-7)), robot.drive, 0.0, robot.runs[0].q, robot.runs[0].v)
     assert stepper.begin(state, robot.drive) == "fine"
@@ -80,6 +82,7 @@ def test_many_elements_to_rounding(monkeypatch: pytest.MonkeyPatch) -> None:
     found = []
     for many in (0, 10**6):
         monkeypatch.setattr(plants, "MANY", many)
+        monkeypatch.setattr(plants, "SOME", many)
         stepper = Stepper(robot.plant())
         assert bool(stepper.plant.damping) == (stepper.plant.limbs is not None) == (many == 0)
         state = stepper.start(settings, robot.drive, 0.0, robot.runs[0].q, robot.runs[0].v)
@@ -94,3 +97,19 @@ def test_many_elements_to_rounding(monkeypatch: pytest.MonkeyPatch) -> None:
     for part in ("q", "v"):
         one, two = by_limbs[:, stepper.sample[part]], whole[:, stepper.sample[part]]
         np.testing.assert_allclose(one, two, rtol=0, atol=1e-10 * np.abs(two).max(), err_msg=part)
+
+
+@pytest.mark.parametrize(("name", "motion"), [("pacdrive", "carry"), ("delta", "carry")])
+def test_misfits_of_accelerations_body_by_body(name: str, motion: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Robots of 50 to 100 free coordinates, four stages at once, beside the whole matrix with three: bodies that bend
+    much, and legs side by side. Longer steps, and hardly more iterations in each."""
+    robot = simulator(Machine.read(name), motion)
+    stepper, by_limbs, few = _run(robot, MANY, monkeypatch, until=0.05)
+    assert stepper.plant.stages == 4 and stepper.plant.limbs is not None and stepper.plant.limbs.balance is None
+    other, whole, counts = _run(robot, 10**6, monkeypatch, until=0.05)
+    assert other.plant.stages == 3 and other.plant.limbs is None
+    assert few["steps"] < 0.6 * counts["steps"]
+    assert few["newton_iterations"] < 0.6 * counts["newton_iterations"]
+    for part in ("q", "v"):
+        one, two = by_limbs[:, stepper.sample[part]], whole[:, stepper.sample[part]]
+        np.testing.assert_allclose(one, two, rtol=0, atol=1e-5 * np.abs(two).max(), err_msg=part)
