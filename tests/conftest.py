@@ -5,12 +5,14 @@ No test depends on the clock: examples drawn at random may take as long as they 
 
 from __future__ import annotations
 
+import gc
 from collections.abc import Iterator
 
 import pytest
 from hypothesis import settings
 from threadpoolctl import threadpool_limits
 
+gc.set_threshold(100_000, 20, 20)  # as the command line does: equations are many small objects and hardly any garbage
 settings.register_profile("patient", deadline=None)
 settings.load_profile("patient")
 

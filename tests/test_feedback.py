@@ -24,6 +24,7 @@ from closed_loops import (
     quiet,
     shapes_of,
 )
+from flexible_links import ARM
 from scipy.linalg import expm
 
 import supple
@@ -46,24 +47,13 @@ from supple.simulation.simulator import simulator
 
 needs_compiler = pytest.mark.skipif(find_compiler() is None, reason="needs a C compiler")
 SENSORS = ["q,resolution=1e-6", "P.x,acceleration,noise=0.1", "P.z,acceleration,noise=0.1"]
-ARM = """
-name: arm
-space: planar
-gravity: [0, 0, 0]
-damping: {modal: 0.005}
-materials: {al: {E: 70 GPa, rho: 2700, nu: 0.3}}
-sections: {strip: {rectangle: {y: 5 mm, z: 40 mm}}}
-bodies:
-  beam: {beam: {length: 0.6, section: strip, material: al, elements: 3}}
-  tip: {rigid: {mass: 0.3}}
-links:
-  beam: {parent: base, joint: revolute, axis: z, q: turn, body: beam}
-  tip: {parent: beam, on: end, body: tip}
-actuators: {turn: {inertia: 0.02 kg*m^2, viscous: 0.05}}
-points: {root: {link: beam}, tip: {link: tip}}
+TURNED = (
+    ARM
+    + """\
 motions:
   turn: {start: {turn: 0}, moves: [{to: {turn: 0.5}, duration: 0.5 s}, {rest: 0.5 s}], controller: {file: loop.json}}
 """
+)
 LQG = "lqg:effort=100,deviation=1e-5,sample=1 ms,delay=0.5 ms"
 SAMPLE = 1e-3
 
@@ -72,7 +62,7 @@ SAMPLE = 1e-3
 def arm(tmp_path_factory: pytest.TempPathFactory) -> supple.Robot:
     """A beam turned by a motor, with points at its ends."""
     path = tmp_path_factory.mktemp("arm") / "arm.yaml"
-    path.write_text(ARM, encoding="utf-8")
+    path.write_text(TURNED, encoding="utf-8")
     return supple.Robot(path)
 
 

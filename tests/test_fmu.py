@@ -34,7 +34,7 @@ from fmus import cvode, instance, variables  # noqa: E402
 pytestmark = pytest.mark.skipif(find_compiler() is None, reason="no C compiler")
 
 QUICK = ("fold", "signs")  # of the optimiser: the others take long and change no value
-END, STEP = 0.5, 1e-4  # s
+END, STEP = 0.4, 1e-4  # s
 WATCHED = ("q11", "q21", "13.y1", "23.y1", "16.y1")  # sliders and blade tips
 
 

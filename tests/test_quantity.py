@@ -15,9 +15,6 @@ from hypothesis import strategies as st
 
 import supple
 from supple.robot.quantity import (
-    DIMENSIONS,
-    NONE,
-    UNITS,
     Quantity,
     QuantityError,
     Value,
@@ -26,6 +23,7 @@ from supple.robot.quantity import (
     names_in,
     parse,
 )
+from supple.robot.units import DIMENSIONS, NONE, UNITS
 
 SOURCE = Path(supple.__file__).parent
 SCOPE = {"L": Value(Fraction(3), DIMENSIONS["length"]), "k": Value(2, None)}

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from flexible_links import SLIDER
 from scipy.integrate import solve_ivp
 from scipy.linalg import eigh, null_space
 from scipy.optimize import linprog
@@ -27,23 +28,13 @@ from supple.simulation.performance import residual, settling
 from supple.simulation.simulator import simulator
 from supple.simulation.sticking import stops
 
-SLIDER = """
-name: slider
-space: planar
-gravity: [0, 0, 0]
-materials: {steel: {E: 210 GPa, rho: 7800 kg/m^3}}
-sections: {blade: {rectangle: {y: 2 mm, z: 20 mm}}}
-bodies:
-  carriage: {rigid: {mass: 1, inertia: {zz: 1e-3}}}
-  blade: {beam: {length: 0.3 m, section: blade, material: steel, elements: 2}}
-links:
-  carriage: {parent: base, joint: prismatic, axis: y, q: s, body: carriage}
-  blade: {parent: carriage, joint: fixed, body: blade}
-actuators: {s: {}}
-points: {tip: {link: blade, at: [0.3, 0, 0]}}
+SHAPED = (
+    SLIDER
+    + """\
 motions:
   go: {moves: [{by: {s: 0.1}, profile: trapezoidal, duration: 0.4 s, acceleration_time: 0.05 s}, {rest: 0.4 s}]SHAPER}
 """
+)
 
 
 @pytest.mark.parametrize("damping", [0.0, 0.03, 0.2])
@@ -210,7 +201,7 @@ def test_shaping_keeps_the_path_and_its_limits() -> None:
 
 def run(shaper: str) -> tuple[float, float]:
     """Largest deflection of the tip after the command, and how long the motion lasts; the summary says the same."""
-    robot = Machine.parse(SLIDER.replace("SHAPER", shaper))
+    robot = Machine.parse(SHAPED.replace("SHAPER", shaper))
     made = integrate(simulator(robot, "go"), Settings("radau", 0.0, 0.0, every=1e-3))
     s = made["position:s"]
     end = made.time[np.flatnonzero(np.abs(s - s[-1]) > 1e-9)[-1]]
@@ -234,10 +225,10 @@ def test_a_beam_on_a_slider_comes_to_rest() -> None:
 
 def test_damping_that_is_given_changes_amplitudes_alone() -> None:
     """As dry friction does, which leaves frequencies alone: the same times, amplitudes of Singer and Seering's formula."""
-    robot = Machine.parse(SLIDER.replace("SHAPER", ""))
+    robot = Machine.parse(SHAPED.replace("SHAPER", ""))
     motion = robot.motion("go")
     own, given = (simulator(robot, shaped_by(motion, x)).path for x in ("zvd", "zvd:modes=1,damping=0.2"))
-    read = simulator(Machine.parse(SLIDER.replace("SHAPER", ", shaper: {zvd: {damping: [0.2]}}")), "go").path
+    read = simulator(Machine.parse(SHAPED.replace("SHAPER", ", shaper: {zvd: {damping: [0.2]}}")), "go").path
     assert own is not None and given is not None and read is not None
     assert given.end == pytest.approx(own.end, abs=1e-12)
     K = np.exp(-np.pi * 0.2 / np.sqrt(1 - 0.2**2))
@@ -276,4 +267,4 @@ def test_vibration_and_settling_of_a_known_signal() -> None:
 )
 def test_shapers_that_cannot_be(shaper: str, says: str) -> None:
     with pytest.raises((RobotFileError, SuppleError), match=says):
-        simulator(Machine.parse(SLIDER.replace("SHAPER", shaper)), "go")
+        simulator(Machine.parse(SHAPED.replace("SHAPER", shaper)), "go")

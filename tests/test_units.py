@@ -16,7 +16,8 @@ from supple.motion.channels import ANGLE, LENGTH, WRENCH
 from supple.motion.reader import ERROR_GAINS, GAINS
 from supple.robot import body_entries, description, motions
 from supple.robot.fields import FileRecord, Q
-from supple.robot.quantity import DIMENSIONS, UNITS, QuantityError, evaluate, parse
+from supple.robot.quantity import QuantityError, evaluate, parse
+from supple.robot.units import DIMENSIONS, UNITS
 from supple.robot.values import _rule_of, check_value
 
 # unit -> its value in m, kg, s, and its powers of m, kg, s, cycle

@@ -27,6 +27,7 @@ SUPPLE_EXPORT int hammer_start(const double *q, const double *p, const double *g
     SIM.settings = settings;
     SIM.settings.sample_interval = every;
     SIM.chosen = chosen;
+    SIM.reach = MODEL_REACH;
     SIM.step = settings.fixed_step > 0.0 ? settings.fixed_step : 1e-4;
     SIM.rows_ahead = (long long)(settings.largest_step / every) + 3;
     for (int i = 0; i < N_Q; i++)

@@ -12,8 +12,9 @@ from supple.robot import description as spec
 from supple.robot.entries import Entry, entries
 from supple.robot.fields import AXES
 from supple.robot.joints import joint_of
-from supple.robot.quantity import DIMENSIONS, NONE, Quantity, QuantityError, Value, evaluate
+from supple.robot.quantity import Quantity, QuantityError, Value, evaluate
 from supple.robot.reader import Description
+from supple.robot.units import DIMENSIONS, NONE
 from supple.robot.values import Scope, check_dimension, leg_scope
 from supple.robot.yaml_tree import Path_
 

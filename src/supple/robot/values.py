@@ -17,9 +17,7 @@ from supple.robot.description import Parameter, RobotFile
 from supple.robot.fields import FileRecord, Q
 from supple.robot.plausible import unusual
 from supple.robot.quantity import (
-    DIMENSIONS,
     TAKEN,
-    Dimension,
     Quantity,
     QuantityError,
     Value,
@@ -30,6 +28,7 @@ from supple.robot.quantity import (
     names_in,
     parse,
 )
+from supple.robot.units import DIMENSIONS, Dimension
 from supple.robot.yaml_tree import FileTree, Path_
 
 UNKNOWN = Value(None, None)  # of a parameter with a problem of its own; what depends on it is not judged

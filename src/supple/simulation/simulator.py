@@ -32,12 +32,11 @@ from supple.model.model import Model
 from supple.model.posture import posture
 from supple.model.structural import viscous_equivalent
 from supple.motion.description import Controller, Motion
-from supple.motion.laws import MOST_WAITING
 from supple.motion.trajectory import Trajectory
-from supple.robot.bodies.record import is_zero
 from supple.simulation.law_tables import added, along_path, checked_law, gauges, law_tables, learnt_tables
 from supple.simulation.partition import Partition, ball_joints, coordinate_places, partition
 from supple.simulation.plants import plant
+from supple.simulation.possible import check_controller, check_friction, check_speeds
 from supple.simulation.shaped import without_vibration
 from supple.simulation.starts import Run, Start, started
 from supple.simulation.ways import INDEPENDENT, way_of
@@ -45,8 +44,6 @@ from supple.simulation.ways import INDEPENDENT, way_of
 _WRENCH = ("fx", "fy", "fz", "mx", "my", "mz")
 _LAWS = {"pd": "pid", "pid": "pid", "computed_torque": "computed_torque", "state_space": "state_space"}
 _TYPICAL = 0.9  # of the time accelerations of a path are smaller than those that errors are relative to
-_MOST_SAMPLES = 1e8
-_JUMP = 1e-6  # of rates, relative to their peak
 _CORNER = 1e-2  # jump of the third derivative, relative to its peak, at which a step ends
 
 
@@ -262,11 +259,11 @@ def simulator(
             f"{motion.name!r}: a flexible computed_torque is foreseen by simulate; run it by that, or take model: rigid"
         )
     motion = without_vibration(robot, model, motion, duration is None)
-    _check_controller(motion)
-    _check_friction(model)
+    check_controller(motion)
+    check_friction(model)
     path, stop, begin = _followed(robot, model, motion)
     if motion.path is not None:
-        _check_speeds(motion.path, motion)
+        check_speeds(motion.path, motion)
     needs_rigid = motion.controller is not None and motion.controller.law == "computed_torque"
     motion, rest = _under_law(model, motion, path, vary)
     runs, kept, varied = started(robot, model, Start(motion, path, begin, start), dict(vary or {}), rigid)
@@ -348,60 +345,12 @@ def _structural(
     return model.damped(found.D), made, found.sentence() + how
 
 
-def _check_speeds(path: Trajectory, motion: Motion) -> None:
-    """A prescribed joint, platform or point whose speed jumps would need an infinite force."""
-    given = motion.driven("prescribed")
-    names = [n for n in path.names if motion.space != "joints" or n in given]
-    if not names or not given:
-        return
-    own = path.only(names)
-    width = np.diff(own.knots)
-    powers = np.arange(1, 6)
-    c = own.coefficients[..., 1:] * powers
-    ends = (c * width[:, None, None] ** (powers - 1)).sum(axis=-1)
-    last = np.zeros_like(ends[:1]) if motion.duration > own.end + 1e-9 else ends[-1:]
-    jumps = np.abs(np.vstack([c[1:, :, 0], last]) - ends)
-    peak = max(float(np.abs(ends).max(initial=0.0)), float(np.abs(c[..., 0]).max(initial=0.0)), 1e-3)
-    piece, channel = np.unravel_index(int(jumps.argmax()), jumps.shape)
-    if jumps[piece, channel] > _JUMP * peak and own.knots[piece + 1] < motion.duration + 1e-9:
-        raise SuppleError(
-            f"the speed of {names[channel]!r} jumps at t = {own.knots[piece + 1]:.6g} s, which takes an infinite force; "
-            "let the motion come to rest there, or give the joint to a controller"
-        )
-
-
 def _signature(*signals: Trajectory | None) -> str:
     """What tells two sets of signals apart."""
     made = hashlib.sha256()
     for x in signals:
         made.update(b"none" if x is None else x.knots.tobytes() + x.coefficients.tobytes() + x.breaks.tobytes())
     return made.hexdigest()
-
-
-def _check_friction(model: Model) -> None:
-    """Friction that jumps where a joint turns round would make the integrators chatter."""
-    stuck = [c.name for c in model.mechanism.coordinates if not is_zero(c.coulomb) and is_zero(c.width)]
-    if stuck:
-        raise SuppleError(
-            f"{model.mechanism.name}: the Coulomb friction of {', '.join(stuck[:4])} jumps where the joint turns round; "
-            "give it a width in the robot file, for example width: 0.001"
-        )
-
-
-def _check_controller(motion: Motion) -> None:
-    control = motion.controller
-    if control is None:
-        return
-    if control.sample == 0.0 and any(control.ki.values()):
-        raise SuppleError(
-            "a controller with an integral part (ki) needs a sample time; give sample, for example sample: 1 ms"
-        )
-    if control.sample == 0.0 and control.delay > 0.0:
-        raise SuppleError("a controller with a delay needs a sample time; give sample, for example sample: 1 ms")
-    if control.sample > 0.0 and motion.duration / control.sample > _MOST_SAMPLES:
-        raise SuppleError(f"a sample time of {control.sample:g} s is too short for a motion of {motion.duration:g} s")
-    if control.sample > 0.0 and control.delay > MOST_WAITING * control.sample:
-        raise SuppleError(f"a delay of {control.delay:g} s is more than {MOST_WAITING} samples of {control.sample:g} s")
 
 
 def _followed(robot: Machine, model: Model, motion: Motion) -> tuple[Trajectory | None, str | None, Mapping[str, float]]:

@@ -11,7 +11,8 @@ from supple.errors import SuppleError
 from supple.machine import Machine
 from supple.model.algebra import Array
 from supple.results.study import Column
-from supple.robot.quantity import DIMENSIONS, Value
+from supple.robot.quantity import Value
+from supple.robot.units import DIMENSIONS
 from supple.robot.written import Written, si, values_of
 from supple.studies.places import Places, Range, checked_count
 from supple.studies.question import Cases

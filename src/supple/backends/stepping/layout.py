@@ -152,6 +152,7 @@ SIM = Struct("Sim", "The state of a simulation; [2]: of lengths and of angles", 
     Field("samples", _WORDS, about="recorded so far", carried=True),
     Field("rows_ahead", _WORDS, about="of the recorder that must be free before a step is tried"),
     # what errors are relative to
+    Field("reach", "double", about="m, at whose end angles show as lengths"),
     Field("scale", "double", _BY_UNIT, "accelerations of late", carried=True),
     Field("rate_scale", "double", _BY_UNIT, "rates of late", carried=True),
     Field("travel", "double", _BY_UNIT, "displacements so far", carried=True),

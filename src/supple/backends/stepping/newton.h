@@ -32,10 +32,10 @@ SUPPLE_LOCAL void sift(Sim *z, real *x)
 }
 
 /* lengths and angles as they show at the end of an arm: the larger of the two counts for both */
-SUPPLE_LOCAL void even_out(double *x)
+SUPPLE_LOCAL void even_out(const Sim *z, double *x)
 {
-    x[0] = larger(x[0], REACH * x[1]);
-    x[1] = x[0] / REACH;
+    x[0] = larger(x[0], z->reach * x[1]);
+    x[1] = x[0] / z->reach;
 }
 
 /* The largest of the free accelerations f, of lengths and of angles */
@@ -44,7 +44,7 @@ SUPPLE_LOCAL void largest_of(const Sim *z, const real *f, double *now)
     now[0] = now[1] = 0.0;
     for (int i = 0; i < N_FREE; i++)
         now[z->chosen.free_unit[i]] = larger(now[z->chosen.free_unit[i]], size_of(f[i], z->live));
-    even_out(now);
+    even_out(z, now);
 }
 
 /* What errors are relative to, of lengths and of angles: accelerations, rates and displacements of free and given
@@ -72,9 +72,9 @@ static void note_scale(Sim *z, const Drive *d, double t, const Posture *p)
         rate[unit] = larger(rate[unit], fabs(xd[i]));
         z->travel[unit] = larger(z->travel[unit], size_of(fill(x[i]) - z->start_q[GIVEN_Q[i]], z->live));
     }
-    even_out(now);
-    even_out(rate);
-    even_out(z->travel);
+    even_out(z, now);
+    even_out(z, rate);
+    even_out(z, z->travel);
     for (int unit = 0; unit < 2; unit++) {
         z->peak[unit] = larger(z->peak[unit], now[unit]);
         z->rate_scale[unit] = larger(rate[unit], FADING * z->rate_scale[unit]);

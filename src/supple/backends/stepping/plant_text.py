@@ -126,7 +126,7 @@ def _printed(plant: Plant, also: Sequence[Function] = (), registers: int = 0) ->
 
 
 def chosen_text(plant: Plant) -> str:
-    """A macro that says which coordinates are free and which follow."""
+    """Macros that say which coordinates are free and which follow, and how long the arm is at whose end angles show."""
     values = {
         "free_v": [p.v for p in plant.free],
         "free_q": [p.q for p in plant.free],
@@ -137,13 +137,13 @@ def chosen_text(plant: Plant) -> str:
         "closure_row": plant.rows,
         "balls": plant.balls,
     }
-    return f"#define MODEL_CHOSEN {initialiser(CHOSEN, {k: x for k, x in values.items() if x})}"
+    chosen = initialiser(CHOSEN, {k: x for k, x in values.items() if x})
+    return f"#define MODEL_CHOSEN {chosen}\n#define MODEL_REACH {c_source.literal(plant.reach)}"
 
 
 def _definitions(plant: Plant, stages: int) -> list[str]:
     lines = [*struct_text(BALL)]
     lines += [f"#define {key} {value}" for key, value in plant_sizes(plant, stages).items()]
-    lines.append(f"#define REACH {c_source.literal(plant.reach)}")
     if plant.tree is not None:
         lines.append("#define DENSE")
     lines += [f"#define {k.upper()} {'NULL' if plant.resolved is None else f'model_{k}'}" for k in ("square", "resolved")]

@@ -88,6 +88,7 @@ class Stepper:
         state["rows_ahead"] = settings.most_samples + 2
         state["samples"] = 1 if settings.every else 0
         state["scale"] = settings.scale
+        state["reach"] = plant.reach
         if plant.rigid is not None:
             state["rigid_q"] = np.repeat(np.asarray(plant.rigid.start), lanes)
         return state.data

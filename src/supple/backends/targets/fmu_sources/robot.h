@@ -142,6 +142,7 @@ static void start(Robot *r)
     memcpy(r->from.q, MODEL_START_Q, N_Q * sizeof(double));
     z->live[0] = 1;
     z->chosen = chosen;
+    z->reach = MODEL_REACH;
     z->settings = settings;
     z->scale[0] = z->scale[1] = z->peak[0] = z->peak[1] = LEAST_SCALE;
     z->samples = 1;

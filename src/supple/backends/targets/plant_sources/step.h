@@ -49,6 +49,7 @@ int PLANT_NAME(init)(PLANT_TYPE *plant, double dt)
     memset(plant, 0, sizeof *plant);
     z->live[0] = 1;
     z->chosen = chosen;
+    z->reach = MODEL_REACH;
     plant_settings(&z->settings, dt);
     z->scale[0] = z->scale[1] = LEAST_SCALE;
     z->worst_conditioning = 1.0;
