@@ -100,7 +100,7 @@ class Machine:
 
     def keeping(self, names: Sequence[str]) -> Self:
         """The same robot with these parameters as symbols; their values stay known."""
-        return self._variant(self.settings, tuple(names))
+        return self if tuple(names) == self.keep else self._variant(self.settings, tuple(names))
 
     def _variant(self, settings: Mapping[str, Any], keep: tuple[str, ...]) -> Self:
         made = object.__new__(type(self))
