@@ -53,9 +53,8 @@ class Generated:
     @cached_property
     def question(self) -> tuple[str, ...]:
         """What the model depends on; nothing if that cannot be said."""
-        own = registry.formulation(self.formulation).derive.__module__.startswith("supple.")
         asked = (self.model, str(self.wrt), str(self.solve_rates), self.formulation)
-        return (*asked, *self.robot.question) if own and self.robot.question else ()
+        return (*asked, *self.robot.question) if registry.own(self.formulation) and self.robot.question else ()
 
     @cached_property
     def optimised(self) -> Kept:

@@ -16,6 +16,7 @@ from supple.model.assembly import all_reached, reached
 from supple.model.closing import close, open_loop, placed, values
 from supple.model.model import Model
 from supple.model.turning import turned
+from supple.remembered import Answer
 
 IDLE = 1e-3  # m or rad: how rough the value of a joint may be that follows from others
 
@@ -71,8 +72,14 @@ def postures(model: Model, names: Sequence[str], values: Array, assembly: str | 
 def _known_home(model: Model, assembly: str | None) -> tuple[Array, PoseError | None]:
     known = _HOMES.setdefault(model, {})
     if assembly not in known:
-        known[assembly] = _home(model, assembly)
+        made = model.memory.solved("home", (assembly,), lambda: _told(*_home(model, assembly)))
+        problem = made.words["problem"]
+        known[assembly] = made.arrays["q"], None if problem is None else PoseError(problem)
     return known[assembly]
+
+
+def _told(q: Array, problem: PoseError | None) -> Answer:
+    return Answer({"problem": None if problem is None else str(problem)}, {"q": q})
 
 
 _HOMES: WeakKeyDictionary[Model, dict[str | None, tuple[Array, PoseError | None]]] = WeakKeyDictionary()
