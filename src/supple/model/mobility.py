@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
+from typing import Any
 
 import numpy as np
 
@@ -71,8 +72,9 @@ def rigid_indices(model: Model) -> list[int]:
 def mobility(model: Model, q: Array, seed: int = 1) -> Mobility:
     """The Mobility of the rigid skeleton, from the ranks at this posture and at neighbours reached by moving it; remembered
     of large robots."""
-    made = model.memory.solved("mobility", (q, seed), lambda: Answer(asdict(_mobility(model, q, seed)), {})).words
-    return Mobility(**{key: tuple(x) if isinstance(x, list) else x for key, x in made.items()})
+    answer = model.memory.solved("mobility", (q, seed), lambda: Answer(asdict(_mobility(model, q, seed)), {}))
+    words: dict[str, Any] = {key: tuple(x) if isinstance(x, list) else x for key, x in answer.words.items()}
+    return Mobility(**words)
 
 
 def _mobility(model: Model, q: Array, seed: int) -> Mobility:
