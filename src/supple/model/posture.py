@@ -54,7 +54,12 @@ def posture(model: Model, at: Mapping[str, float] | None = None, assembly: str |
     home, problem = _known_home(model, assembly)
     if not at and problem is not None:
         raise problem
-    return reached(model, home, held_values(model, at or {}, home)) if at else home.copy()
+    if not at:
+        return home.copy()
+    held = held_values(model, at, home)
+    asked = (home, list(held.items()))
+    made = model.memory.solved("posture", asked, lambda: Answer({}, {"q": reached(model, home, held)}))
+    return made.arrays["q"]
 
 
 @one_thread
