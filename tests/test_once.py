@@ -27,6 +27,10 @@ WALKS = {
         "read": 1, "flexible": 1, "rigid": 1, "lagrange flexible": 1, "newton_euler rigid": 1,
     },
     "generate five_bar_elastic --model inverse --target c -o {folder}/c": {"read": 1, "flexible": 1},
+    "count five_bar_elastic --json": {"read": 1, "flexible": 1},
+    "map five_bar_elastic --along line --samples 3": {
+        "read": 1, "flexible": 1, "rigid": 1, "newton_euler flexible": 1, "newton_euler rigid": 1,
+    },
     "generate five_bar_elastic --target fmu --keep k -o {folder}/fmu": {
         "read": 1, "flexible": 2, "newton_euler flexible": 2,  # with numbers, and with a symbol for E
     },

@@ -6,13 +6,21 @@ import json
 import os
 from pathlib import Path
 
+import numpy as np
 import pytest
 from click.testing import CliRunner
 
+from supple import kept_models
+from supple.analyses.modes import modes
 from supple.cli.main import main
 from supple.errors import SuppleError
+from supple.expr.restored import restored
 from supple.generator import generate
 from supple.machine import Machine
+from supple.model import equilibrium, memory, mobility, natural, structural
+from supple.model.mobility import check_regular
+from supple.model.posture import posture
+from supple.model.structural import viscous_equivalent
 from supple.remembered import entries, key_of, largest, prune, recalled, remember, summary
 
 
@@ -48,8 +56,9 @@ def test_a_size_that_is_none_is_refused(monkeypatch: pytest.MonkeyPatch) -> None
         largest()
 
 
-def test_a_model_comes_back_as_it_was_printed(cache: Path, tmp_path: Path) -> None:
+def test_a_model_comes_back_as_it_was_printed(cache: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The same files, byte by byte, kept parameters and one leg's code for all legs included."""
+    monkeypatch.setattr(kept_models, "restored", lambda *given: pytest.fail("no node is read of what was printed before"))
     for robot, options in (("hexa", ["--model", "inverse"]), ("five_bar_elastic", ["--model", "mass", "--keep", "k"])):
         made = []
         for k in range(2):
@@ -58,4 +67,27 @@ def test_a_model_comes_back_as_it_was_printed(cache: Path, tmp_path: Path) -> No
             assert CliRunner().invoke(main, words).exit_code == 0
             made.append({p.name: p.read_bytes() for p in folder.iterdir()})
         assert made[0] == made[1]
+    monkeypatch.setattr(kept_models, "restored", restored)
     assert generate(Machine.read("hexa"), "inverse").package.program is not None
+
+
+def test_a_large_robot_at_rest_is_solved_once(cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Home, mobility, equilibrium, modes and the equivalent of structural damping come back to the last bit, for the same
+    posture and loads only."""
+    monkeypatch.setattr(memory, "_LARGE", 1)
+
+    def told() -> list[np.ndarray]:
+        model = Machine.read("gough_stewart").model()
+        assert check_regular(model, posture(model)).freedom == 6
+        found = modes(model)
+        D = viscous_equivalent(model, posture(model))
+        assert D is not None
+        return [found.frequencies_hz, found.shapes, found.poles, *found.effective_mass.values(), D.D]
+
+    first = told()
+    robot = Machine.read("gough_stewart").model()
+    pushed = modes(robot, loads={next(iter(robot.mechanism.points)): [0, 0, -50, 0, 0, 0]})
+    for room, name in ((equilibrium, "_balanced"), (natural, "_undamped"), (mobility, "_mobility"), (structural, "_modes")):
+        monkeypatch.setattr(room, name, lambda *given, **more: pytest.fail("it was solved before"))
+    assert all(np.array_equal(a, b) for a, b in zip(first, told(), strict=True))
+    assert not np.array_equal(first[1], pushed.shapes)

@@ -14,6 +14,8 @@ from supple.analyses.frf import frf
 from supple.analyses.linear import linear
 from supple.cli.main import main
 from supple.machine import Machine
+from supple.model.ports import Ports
+from supple.model.small_motions import SmallMotions
 
 BEAM = """
 space: planar
@@ -260,3 +262,30 @@ def test_twelve_states_say_what_all_do_of_a_robot_with_fast_modes() -> None:
     full = robot.frf("centre.fz", "centre.z", band=(1, 100), points=60, quantity="displacement")
     assert len(reduced.states) == 12
     assert np.abs(reduced.response(full.frequencies_hz) - full.values).max() < 1e-2 * np.abs(full.values).max()
+
+
+DAMPINGS = {  # of a robot of n modes, with squared frequencies s: D and H
+    "none": lambda n, s, r: (np.zeros((n, n)), np.zeros((n, n))),
+    "structural": lambda n, s, r: (np.zeros((n, n)), r @ r.T * np.sqrt(np.outer(s, s)) / n),
+    "viscous": lambda n, s, r: (r @ r.T, np.zeros((n, n))),
+    "both": lambda n, s, r: (r[:, :2] @ r[:, :2].T, 0.01 * np.diag(s)),
+    "as great as can be": lambda n, s, r: (2 * np.diag(np.sqrt(s)), np.zeros((n, n))),  # pairs of poles meet
+}
+
+
+@pytest.mark.parametrize("damping", DAMPINGS)
+def test_responses_are_solutions_at_every_frequency(damping: str) -> None:
+    """Sums over damped modes beside the equations solved one by one, frequencies six powers of ten apart."""
+    rng, n = np.random.default_rng(3), 20
+    s = np.logspace(2, 10, n)
+    D, H = DAMPINGS[damping](n, s, rng.standard_normal((n, n)))
+    B, C = rng.standard_normal((n, 3)), rng.standard_normal((2, n))
+    ports = Ports((), (), np.zeros((0, 0)))
+    made = SmallMotions(s, np.diag(s), D, H, B, C, ports, ports, np.zeros(0))
+    f = np.linspace(0.0, 40.0, 41)
+    w = 2 * np.pi * f[:, None, None]
+    eta = np.linalg.solve(np.diag(s) + 1j * H + 1j * w * D - w**2 * np.eye(n), B[None])
+    size = np.linalg.norm(C, axis=1)[:, None] * np.linalg.norm(eta, axis=1)[:, None, :]
+    for order in (0, 2):
+        apart = np.abs(made.response(f, order) - (1j * w) ** order * (C @ eta))
+        assert (apart <= 1e-11 * np.abs(w) ** order * size).all()

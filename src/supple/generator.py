@@ -6,6 +6,7 @@ import time
 import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,7 @@ from supple.backends.c_source import source
 from supple.backends.compiler import find_compiler, portable_library
 from supple.backends.interpreter import interpret
 from supple.backends.package import NamedArray, Package
+from supple.backends.targets import TARGETS
 from supple.backends.targets.fmu import check_version, write_fmu
 from supple.backends.targets.plant import check_target, write_plant
 from supple.delivery import scratch
@@ -29,7 +31,7 @@ from supple.formulations.record import Unsupported
 from supple.formulations.registry import USUAL
 from supple.formulations.tree.parametrised import parametrised
 from supple.formulations.tree.undriven import undriven
-from supple.kept_models import kept_model
+from supple.kept_models import Kept, Texts, kept_model, kept_texts
 from supple.machine import Machine
 from supple.models import builder, derivative, with_rates_solved
 from supple.robot.mechanism import Coordinate, Mechanism
@@ -37,10 +39,52 @@ from supple.robot.mechanism import Coordinate, Mechanism
 
 @dataclass(frozen=True)
 class Generated:
-    """A model with the record of how it was optimised, and its package."""
+    """A model of a robot: what it costs, its package, and the files that targets write of it, each derived when it is first
+    asked for and not remembered."""
 
-    package: Package
-    optimised: Optimised
+    robot: Machine
+    model: str
+    build: Callable[[Mechanism], Function]
+    wrt: str | None
+    solve_rates: bool
+    report: Callable[[Stage], None]
+    formulation: str
+
+    @cached_property
+    def question(self) -> tuple[str, ...]:
+        """What the model depends on; nothing if that cannot be said."""
+        asked = (self.model, str(self.wrt), str(self.solve_rates), self.formulation)
+        return (*asked, *self.robot.question) if registry.own(self.formulation) and self.robot.question else ()
+
+    @cached_property
+    def optimised(self) -> Kept:
+        return kept_model(self.question, self._derived)
+
+    def _derived(self) -> tuple[Optimised, Program | None]:
+        mechanism = self.robot.mechanism()
+        f = with_parameters(self.build(mechanism), self.robot.symbols)
+        if self.solve_rates:
+            f = with_rates_solved(f, mechanism)
+        if self.wrt is not None:
+            f = derivative(f, self.wrt)
+        shared = self.formulation == USUAL and self.model in ("inverse", "forward")
+        if not shared or self.robot.keep or self.wrt is not None or self.solve_rates:
+            return optimise(f, report=self.report), None
+        return optimise(f, report=self.report), shared_legs(mechanism, self.model == "forward")
+
+    @cached_property
+    def package(self) -> Package:
+        made, program = self.optimised.made
+        return replace(packed(self.robot, self.model, made.function, self.formulation), program=program)
+
+    def texts(self, target: str) -> Texts:
+        """Files that a target writes, by their names."""
+
+        def make() -> Texts:
+            with scratch() as folder:
+                return {path.name: path.read_bytes() for path in TARGETS[target](self.package, folder)}
+
+        return kept_texts((target, *self.question) if self.question else (), make)
 
 
 def generate(
@@ -56,26 +100,7 @@ def generate(
 
     `wrt` differentiates along an input; `solve_rates` computes the rates of passive joints inside instead of taking them
     from v; `report` hears of every stage of the optimiser; `formulation` derives it."""
-    build = builder(model, formulation)
-    asked = (model, str(wrt), str(solve_rates), formulation)
-    own = registry.formulation(formulation).derive.__module__.startswith("supple.")
-    question = robot.question if own else ()
-
-    def make() -> tuple[Optimised, Program | None]:
-        mechanism = robot.mechanism()
-        f = with_parameters(build(mechanism), robot.symbols)
-        if solve_rates:
-            f = with_rates_solved(f, mechanism)
-        if wrt is not None:
-            f = derivative(f, wrt)
-        shared = formulation == USUAL and model in ("inverse", "forward")
-        if not shared or robot.keep or wrt is not None or solve_rates:
-            return optimise(f, report=report), None
-        return optimise(f, report=report), shared_legs(mechanism, model == "forward")
-
-    made, program = kept_model((*asked, *question) if question else (), make)
-    package = packed(robot, model, made.function, formulation)
-    return Generated(replace(package, program=program), made)
+    return Generated(robot, model, builder(model, formulation), wrt, solve_rates, report, formulation)
 
 
 def shared_legs(mechanism: Mechanism, forward: bool) -> Program | None:

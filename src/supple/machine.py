@@ -9,7 +9,7 @@ import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from difflib import get_close_matches
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any, Self, TypeVar
 
@@ -100,7 +100,7 @@ class Machine:
 
     def keeping(self, names: Sequence[str]) -> Self:
         """The same robot with these parameters as symbols; their values stay known."""
-        return self._variant(self.settings, tuple(names))
+        return self if tuple(names) == self.keep else self._variant(self.settings, tuple(names))
 
     def _variant(self, settings: Mapping[str, Any], keep: tuple[str, ...]) -> Self:
         made = object.__new__(type(self))
@@ -157,11 +157,15 @@ class Machine:
     def question(self) -> tuple[str, ...]:
         """What everything that is derived depends on, kept parameters included; nothing if that cannot be said."""
         plain = self.keeping(()) if self.keep else self
-        digits = fingerprint(plain.mechanism())
+        digits = plain._digits()
         if digits is None or not all(isinstance(x, (str, int, float)) for x in self.settings.values()):
             return ()
         settings = [f"{name}={value!r}" for name, value in self.settings.items()]
         return (digits, self.source.sha256, *settings, "keep", *self.keep)
+
+    def _digits(self, rigid: bool = False) -> str | None:
+        """What tells its mechanism apart; None with symbols in it."""
+        return self._once(("digits", rigid), lambda: fingerprint(self.mechanism(rigid=rigid)))
 
     def equations(self, formulation: str = USUAL, *, rigid: bool = False) -> Equations:
         """The equations of motion as a formulation writes them."""
@@ -175,11 +179,11 @@ class Machine:
     def _model(self, formulation: str, rigid: bool) -> Model:
         """Equations that were derived before are not derived again before somebody asks for what is not remembered."""
         mechanism = self.mechanism(rigid=rigid)
-        memory = memory_of(mechanism, formulation)
+        memory = memory_of(mechanism, self._digits(rigid), formulation)
         if memory.known:
-            couple = registry.formulation(formulation).couple
-            later = Underived(formulation, mechanism, couple, lambda: self.equations(formulation, rigid=rigid))
-            return Model(later, memory)
+            method = partial(registry.formulation, formulation)
+            derive = partial(self.equations, formulation, rigid=rigid)
+            return Model(Underived(formulation, mechanism, lambda: method().couple, derive), memory)
         made = Model(self.equations(formulation, rigid=rigid), memory)
         memory.note()
         return made

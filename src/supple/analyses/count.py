@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from supple.backends.package import counted
 from supple.expr.passes import Stage
 from supple.generator import compiled_size, generate
 from supple.machine import USUAL, Machine
@@ -32,8 +33,5 @@ def count(
     for stage in made.optimised.stages:  # passes repeat: the last round counts
         own = {"operations": stage.operations, "counts": dict(stage.counts), "intermediates": stage.intermediates}
         stages[stage.name if stage.name != "given" else "as derived"] = own
-    package, program = made.package, made.package.program
-    return Counted(
-        package.robot, package.model, package.counts(), stages, compiled_size(package.function) if compiled else None,
-        None if program is None else (program.legs, program.operations),
-    )  # fmt: skip
+    size = compiled_size(made.package.function) if compiled else None
+    return Counted(robot.name, model, counted(made.optimised.counts), stages, size, made.optimised.legs)

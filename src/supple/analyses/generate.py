@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
+from supple.backends.package import counted
 from supple.backends.targets import TARGETS
 from supple.backends.targets.controller import ControllerParts, write_controller
+from supple.backends.targets.files import deliver
 from supple.backends.targets.law import write_law
 from supple.errors import SuppleError
 from supple.expr.passes import Stage
@@ -51,8 +53,8 @@ def generate(
     if target not in TARGETS:
         raise SuppleError(f"there is no target {target!r}; choose one of {', '.join([*TARGETS, 'fmu'])}")
     made = generated(robot, model, wrt=derivative, solve_rates=solve_rates, formulation=formulation, report=report)
-    files = TARGETS[target](made.package, folder)
-    return Exported(robot.name, model, target, tuple(files), made.package.counts())
+    files = deliver(folder, made.texts(target))
+    return Exported(robot.name, model, target, tuple(files), counted(made.optimised.counts))
 
 
 def _controller(

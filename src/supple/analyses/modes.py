@@ -7,22 +7,19 @@ from typing import Any
 
 import numpy as np
 
-from supple.errors import SuppleError
-from supple.model.algebra import Array, eigh, least_squares, one_thread, symmetric
+from supple.model.algebra import Array, one_thread
 from supple.model.closing import values
-from supple.model.damped import damped
-from supple.model.equilibrium import Equilibrium, Linear, equilibrium, linearise
+from supple.model.equilibrium import Equilibrium, equilibrium
 from supple.model.frames import joint_places
 from supple.model.limits import notices
 from supple.model.mobility import check_regular
 from supple.model.model import Model
+from supple.model.natural import Natural, natural
 from supple.model.participation import by_kind, drive_energies, link_energies, shares
 from supple.model.ports import wrenches_of
 from supple.model.posture import posture
 from supple.results import Drawing, Modes
 from supple.robot.mechanism import Mechanism
-
-_BLURRED = 1e11  # times the rounding: squares below it are told from their shapes
 
 
 @one_thread
@@ -45,51 +42,16 @@ def modes(
     check_regular(model, q)
     wrenches = wrenches_of(model, loads or {})
     rest = equilibrium(model, q, w=wrenches)
-    linear = linearise(model, rest, free, w=wrenches)
-    size = linear.M.shape[0]
-    if size == 0:
-        raise SuppleError(f"{model.mechanism.name} has nothing that vibrates with its actuators held; try free actuators")
-    kept = size if count is None else max(1, min(count, size))
-    squares, vectors = _undamped(model, linear)
-    omega = np.sign(squares) * np.sqrt(np.abs(squares))
-    ratios, poles = damped(omega, vectors.T @ linear.D @ vectors, vectors.T @ linear.H @ vectors, kept)
-    shapes = linear.Z @ vectors[:, :kept]
-    shapes = shapes * np.where(shapes[np.abs(shapes).argmax(axis=0), np.arange(kept)] < 0, -1.0, 1.0)
-    return _record(model, rest, linear, free, omega[:kept], ratios, poles, shapes)
-
-
-def _undamped(model: Model, linear: Linear) -> tuple[Array, Array]:
-    """Squared angular frequencies and mass-normalised shapes; zero where nothing resists a motion.
-
-    Rounding leaves eps times the largest square in all of them; Rayleigh's quotients of the low ones, in the coordinates of
-    the bodies, where a rigid motion meets no stiffness at all, are free of it."""
-    try:
-        squares, vectors = eigh(symmetric(linear.K), linear.M)
-    except np.linalg.LinAlgError as error:
-        raise SuppleError(model.massless(linear.M, linear.Z)) from error
-    blurred = np.finfo(float).eps * float(np.abs(squares).max())
-    low = np.abs(squares) < 1e6 * blurred
-    for some in (low, ~low & (np.abs(squares) < _BLURRED * blurred)):
-        if some.any() and not some.all():
-            basis = vectors[:, some]
-            shapes = linear.Z @ basis
-            squares[some], turn = eigh(symmetric(shapes.T @ linear.K_tree @ shapes), basis.T @ linear.M @ basis)
-            vectors[:, some] = basis @ turn
-    if not low.all():
-        squares[low & (np.abs(squares) < 1e-6 * blurred)] = 0.0
-    return squares, vectors
+    return _record(model, rest, free, natural(model, rest, free, count, wrenches))
 
 
 def _record(
     model: Model,
     rest: Equilibrium,
-    linear: Linear,
     free: bool,
-    omega: Array,
-    ratios: Array,
-    poles: Array,
-    shapes: Array,
+    found: Natural,
 ) -> Modes:
+    omega, shapes = found.omega, found.shapes
     mechanism, now = model.mechanism, values(model, rest.q)
     links, moving, bent = link_energies(model, rest.q, shapes)
     drives, held = ((), np.zeros((0, len(omega)))) if free else drive_energies(model, shapes)
@@ -100,8 +62,8 @@ def _record(
         robot=mechanism.name,
         free=free,
         frequencies_hz=omega / (2 * np.pi),
-        damping_ratios=ratios,
-        poles=poles,
+        damping_ratios=found.ratios,
+        poles=found.poles,
         coordinates=tuple(model.names),
         kinds=tuple(c.kind for c in mechanism.coordinates),
         units=tuple(c.unit for c in mechanism.coordinates),
@@ -112,27 +74,11 @@ def _record(
         kinetic=kinetic,
         elastic=elastic,
         elastic_by_kind=kinds | ({"drives": elastic[len(links) :].sum(axis=0)} if drives else {}),
-        effective_mass=_effective_mass(model, rest.q, linear, shapes),
+        effective_mass=dict(found.effective_mass),
         total_mass=float(sum(float(f.body.mass) for f in mechanism.frames)),
         drawing=_drawing(model, rest.q, shapes),
         notices=notices(model, rest.q),
     )
-
-
-def _effective_mass(model: Model, q: Array, linear: Linear, shapes: Array) -> dict[str, Array]:
-    """Modal mass excited by shaking the base along x, y, z, or by driving an actuator of the undeformed robot."""
-    weight = model.call("forces", q=q, g=np.vstack([np.zeros(3), np.eye(3)]))["f"]
-    found = {axis: (shapes.T @ (weight[0] - weight[k + 1])) ** 2 for k, axis in enumerate("xyz")}
-    elastic = model.mechanism.indices("elastic")
-    if len(model.active):
-        A = np.vstack([model.jacobian(q), model.held(model.active), model.held(elastic)])
-        unit = np.zeros((A.shape[0], len(model.active)))
-        first = model.mechanism.equations
-        unit[first : first + len(model.active)] = np.eye(len(model.active))
-        driven = least_squares(A, unit)
-        factors = shapes.T @ linear.M_tree @ driven
-        found |= {model.names[i]: factors[:, k] ** 2 for k, i in enumerate(model.active)}
-    return found
 
 
 def _drawing(model: Model, q: Array, shapes: Array) -> Drawing:

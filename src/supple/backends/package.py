@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -37,9 +38,13 @@ class Package:
     program: Program | None = None  # the same model with one leg's code for all legs, for targets that can
 
     def counts(self) -> dict[str, Any]:
-        """Operations as the user counts them: subtraction is an addition."""
-        c = self.function.counts
-        operations = {"add": c["add"] + c["sub"], "mul": c["mul"], "div": c["div"], "neg": c["neg"]}
-        operations["total"] = sum(operations.values())
-        functions = {name: c[name] for name in ("sin", "cos", "sqrt", "sign") if c[name]}
-        return {"operations": operations, "functions": functions, "intermediates": sum(c.values())}
+        """Operations as the user counts them."""
+        return counted(self.function.counts)
+
+
+def counted(c: Counter[str]) -> dict[str, Any]:
+    """Operations as the user counts them: subtraction is an addition."""
+    operations = {"add": c["add"] + c["sub"], "mul": c["mul"], "div": c["div"], "neg": c["neg"]}
+    operations["total"] = sum(operations.values())
+    functions = {name: c[name] for name in ("sin", "cos", "sqrt", "sign") if c[name]}
+    return {"operations": operations, "functions": functions, "intermediates": sum(c.values())}

@@ -7,16 +7,18 @@ from collections.abc import Collection, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cached_property
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from supple.backends.compiler import shared_library
+from supple.backends.compiler import compiler_mark, library, shared_library
 from supple.core.structure import Structure
 from supple.core.tangents import Tangents
 from supple.core.text import core_source, tangent_source
 from supple.errors import BackendError
 from supple.model.algebra import Array
+from supple.remembered import key_of, recalled, remember
 
 POSTURES, EQUILIBRIA, LINEAR = 0, 1, 2  # how far to go
 WALKED, CARRIED_OVER, CLOSED_NEAR = range(3)  # how poses are reached from their seeds
@@ -49,11 +51,9 @@ def lanes_of(structure: Structure) -> int:
 
 def output_shapes(s: Structure, modes: int) -> dict[str, tuple[int, ...]]:
     """Shapes of what a core gives, by name; of `status` none."""
-    n, f = len(s.linear.independent), s.functions
-    twists = (f.forces.inputs["w"].size, s.nv)
-    loops, places = f.gaps.outputs["residual"].size, f.places.outputs["position"].shape
+    n, twists, places = len(s.linear.independent), (s.loads, s.nv), (s.points, 3)
     return {
-        "share": (), "posture": (s.nq,), "places": places, "J": (loops, s.nv), "q": (s.nq,), "lam": (loops,),
+        "share": (), "posture": (s.nq,), "places": places, "J": (s.loops, s.nv), "q": (s.nq,), "lam": (s.loops,),
         "tau": (len(s.active),), "bent_places": places,
         "mu": (modes,), "shapes": (s.nv, modes), "M": (n, n), "K": (n, n), "D": (n, n), "H": (n, n),
         "S": (len(s.linear.rows), n), "points": twists, "straight_points": twists,
@@ -97,11 +97,6 @@ class Compiled:
             raise
         return outputs
 
-    @property
-    def loads(self) -> int:
-        """Components of all wrenches."""
-        return int(self.structure.functions.forces.inputs["w"].size)
-
     def shapes(self, modes: int) -> dict[str, tuple[int, ...]]:
         return output_shapes(self.structure, modes)
 
@@ -137,16 +132,31 @@ class Compiled:
                 return
 
 
-def compiled(structure: Structure, lanes: int | None = None) -> Compiled:
-    """The core of a Structure, compiled now or taken from the cache."""
+def compiled(structure: Structure, lanes: int | None = None, question: tuple[str, ...] = ()) -> Compiled:
+    """The core of a Structure, compiled now or taken from the cache; nothing is derived where the question of what it was
+    derived from has been answered before."""
     lanes = lanes_of(structure) if lanes is None else lanes
-    library = _library(core_source(structure), lanes, "-O3")
-    library.supple_core.restype = ctypes.c_longlong
-    return Compiled(structure, library, lanes)
+    path = _kept(structure, lanes, question) if question else _made(structure, lanes)
+    made = _loaded(path)
+    made.supple_core.restype = ctypes.c_longlong
+    return Compiled(structure, made, lanes)
 
 
-def _library(source: str, lanes: int, effort: str) -> ctypes.CDLL:
-    path = shared_library(source, (f"-DSUPPLE_LANES={lanes}", effort))
+def _kept(structure: Structure, lanes: int, question: tuple[str, ...]) -> Path:
+    key = key_of("core", repr(structure), str(lanes), compiler_mark(), *question)
+    known = recalled(key)
+    path = None if known is None else library(known.words["library"])
+    if path is None:
+        path = _made(structure, lanes)
+        remember(key, {"library": path.name.partition("-")[0]})
+    return path
+
+
+def _made(structure: Structure, lanes: int) -> Path:
+    return shared_library(core_source(structure), (f"-DSUPPLE_LANES={lanes}", "-O3"))
+
+
+def _loaded(path: Path) -> ctypes.CDLL:
     try:
         return ctypes.CDLL(str(path))
     except OSError as problem:
@@ -184,7 +194,8 @@ class CompiledTangents:
 
 def compiled_tangents(core: Compiled, functions: Tangents) -> CompiledTangents:
     """The derivatives of a core, compiled now or taken from the cache."""
-    library = _library(tangent_source(core.structure, functions), core.lanes, "-O2")
-    library.supple_tangent_workspace.restype = ctypes.c_longlong
-    library.supple_tangents.restype = None
-    return CompiledTangents(core, library)
+    flags = (f"-DSUPPLE_LANES={core.lanes}", "-O2")
+    made = _loaded(shared_library(tangent_source(core.structure, functions), flags))
+    made.supple_tangent_workspace.restype = ctypes.c_longlong
+    made.supple_tangents.restype = None
+    return CompiledTangents(core, made)

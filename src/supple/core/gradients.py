@@ -10,7 +10,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.linalg import eig
 
 from supple.core.core import Derivatives
 from supple.model.algebra import Array, symmetric
@@ -121,6 +120,8 @@ def pole_derivatives(d: Derivatives, n: int, modes: int) -> PoleDerivatives:
 
 def _poles(M: Array, D: Array, K: Array) -> tuple[Array, Array, Array]:
     """Poles above the real axis of s^2 M + s D + K that decay, and left and right vectors."""
+    from scipy.linalg import eig  # takes longer to import than most studies to answer
+
     n = len(M)
     scale = np.sqrt(np.linalg.norm(K) / np.linalg.norm(M))  # so that both halves of a state are alike in size
     A = np.block([[np.zeros((n, n)), scale * np.eye(n)], [-K / scale, -D]])

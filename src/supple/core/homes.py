@@ -40,7 +40,8 @@ class Homes:
     @property
     def alike(self) -> bool:
         """Whether all designs have the same loops."""
-        return not depends(self.structure.functions.gaps, self.parameters.symbols)
+        own = self.parameters.symbols
+        return not own.size or not depends(self.structure.functions.gaps, own)
 
     @cached_property
     def _guess(self) -> Function:
@@ -67,7 +68,7 @@ class Homes:
         return carried[which], good[which]
 
     def _run(self, q: Array, p: Array, given: Array, asked: Array, way: int) -> tuple[Array, Mask]:
-        none, load = np.zeros((1, q.shape[1])), np.zeros((1, self.compiled.loads))
+        none, load = np.zeros((1, q.shape[1])), np.zeros((1, self.structure.loads))
         found = self.compiled.run(Seeds(q, p, none), given, asked, load, stage=0, wanted=("posture",), way=way)
         return found["posture"], np.asarray(found["status"] == ANSWERED)
 

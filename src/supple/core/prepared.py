@@ -45,9 +45,7 @@ class Prepared:
         closed = bool(self.model.mechanism.closures)
         chosen, others = chosen_freely(self.model, self.home, list(self._held)) if closed else (tuple(self._held), ())
         self.chosen, self.others = chosen, others  # what is held; the others have to agree with what follows
-        self.structure = structure(
-            self.parameters.equations, self.parameters.symbols, self.model, self.home, chosen, free=free
-        )  # fmt: skip
+        self.structure = structure(self.parameters, self.model, self.home, chosen, free=free)
         self._lanes = lanes
 
     def _check_names(self) -> None:
@@ -57,7 +55,8 @@ class Prepared:
 
     @cached_property
     def compiled(self) -> Compiled:
-        return compiled(self.structure, self._lanes)
+        question = self.robot.question if self.parameters.exact else ()  # records may stand in files
+        return compiled(self.structure, self._lanes, question)
 
     @cached_property
     def compiled_tangents(self) -> CompiledTangents:

@@ -47,7 +47,7 @@ class Reaching:
 
     def _run(self, q: Array, given: Array, p: Array, way: int) -> tuple[Array, Mask]:
         none = np.zeros((1, self.model.mechanism.nq))
-        load = np.zeros((1, self.compiled.loads))
+        load = np.zeros((1, self.compiled.structure.loads))
         found = self.compiled.run(Seeds(q, p, none), given, p, load, stage=0, wanted=("posture",), way=way)
         return found["posture"], np.asarray(found["status"] == ANSWERED)
 

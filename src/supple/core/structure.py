@@ -3,16 +3,17 @@ order loops are eliminated."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
 
 import numpy as np
 
+from supple.core.free_parameters import FreeParameters
 from supple.core.functions import CoreFunctions, core_functions
 from supple.errors import SuppleError
 from supple.expr.function import Array as Symbols
 from supple.expr.vector import zeros
-from supple.formulations.record import Equations
 from supple.model.algebra import Array, null_space, row_scaled
 from supple.model.closing import close
 from supple.model.curvature import JointRow, place_of_closure
@@ -44,7 +45,9 @@ class Way:
 
 @dataclass(frozen=True)
 class Structure:
-    functions: CoreFunctions
+    """All that the core has to know; its Functions are derived when they are first asked for."""
+
+    derive: Callable[[], CoreFunctions] = field(repr=False)
     nq: int
     nv: int
     given: tuple[int, ...]  # places in q of what a pose gives
@@ -57,7 +60,18 @@ class Structure:
     held: Way
     linear: Way
     free: bool
-    chains: tuple[Chain, ...]
+    points: int
+    loops: int  # rows of J
+    chains: tuple[Chain, ...] = field(repr=False)
+
+    @cached_property
+    def functions(self) -> CoreFunctions:
+        return self.derive()
+
+    @property
+    def loads(self) -> int:
+        """Components of all wrenches."""
+        return 6 * self.points
 
 
 @dataclass(frozen=True)
@@ -71,11 +85,11 @@ class Chain:
 
 
 def structure(
-    equations: Equations, p: Symbols, model: Model, home: Array, held: Sequence[int], *, free: bool = False
+    parameters: FreeParameters, model: Model, home: Array, held: Sequence[int], *, free: bool = False
 ) -> Structure:
     """The Structure of a robot whose poses give the coordinates `held` (places in v).
 
-    equations: with the symbols p in them; model and home: with numbers for p; free: actuators follow in the linear model."""
+    model and home: with numbers for the parameters; free: actuators follow in the linear model."""
     mechanism = model.mechanism
     samples = _samples(model, home)
     joints = [i for i in rigid_indices(model) if i not in held]
@@ -85,13 +99,13 @@ def structure(
     moving = [i for i in range(model.nv) if i not in active]
     loose = set() if not free else active
     linear = [i for i in range(model.nv) if i not in active or i in loose or i in model.servos]
-    chains = _chains(equations.mechanism)
+    chains = _chains(parameters.mechanism)
     way = _way(model, jacobians, linear)
     for i in () if free else model.servos:
         if i in way.dependent:  # K has the servos of independent motions only
             raise NotInCore(f"the servo of {model.names[i]!r} moves as the loops tell it to")
     return Structure(
-        functions=core_functions(equations, p, _lengths(chains)),
+        derive=lambda: core_functions(parameters.equations, parameters.symbols, _lengths(chains)),
         nq=mechanism.nq,
         nv=model.nv,
         given=_given(model, held),
@@ -104,6 +118,8 @@ def structure(
         held=_way(model, jacobians, moving),
         linear=way,
         free=free,
+        points=len(mechanism.points),
+        loops=sum(len(closure.forbidden) for closure in mechanism.closures),
         chains=chains,
     )
 

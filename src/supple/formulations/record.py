@@ -45,8 +45,12 @@ class Underived:
 
     formulation: str
     mechanism: Mechanism
-    coupling: str
+    couple: Callable[[], str]
     derive: Callable[[], Equations]
+
+    @property
+    def coupling(self) -> str:
+        return self.couple()
 
 
 DENSE = 120  # coordinates that models with dense matrices in them take

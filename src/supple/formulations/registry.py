@@ -39,6 +39,11 @@ def formulation(name: str) -> Formulation:
     return found
 
 
+def own(name: str) -> bool:
+    """Whether a formulation is of this house, so that its source tells what it derives."""
+    return name in _OWN and name not in _further
+
+
 def register(further: Formulation) -> None:
     """Adds a formulation from elsewhere to all lists."""
     if further.name in names():

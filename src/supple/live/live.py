@@ -87,12 +87,12 @@ def _arrays(core: Core) -> dict[str, Array]:
 def _about(core: Core, modes: int) -> dict[str, Any]:
     s, model = core.structure, core.model
     mechanism = model.mechanism
-    f, shown = s.functions, min(modes, len(s.linear.independent))
+    shown = min(modes, len(s.linear.independent))
     shapes = output_shapes(s, shown)
     return {
         "sizes": {
-            "q": s.nq, "v": s.nv, "p": int(core.parameters.symbols.size), "w": int(f.forces.inputs["w"].size),
-            "given": len(s.given), "loops": int(f.gaps.outputs["residual"].size), "independent": len(s.linear.independent),
+            "q": s.nq, "v": s.nv, "p": int(core.parameters.symbols.size), "w": s.loads,
+            "given": len(s.given), "loops": s.loops, "independent": len(s.linear.independent),
             "dependent": len(s.linear.rows), "frames": len(mechanism.frames),
         },
         "modes": shown,

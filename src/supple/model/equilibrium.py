@@ -14,6 +14,7 @@ from supple.errors import FarFromPose, PoseError
 from supple.model.algebra import Array, eigh, least_squares, null_space, one_thread, symmetric
 from supple.model.closing import values
 from supple.model.model import Model
+from supple.remembered import Answer
 
 _MOST = 200  # iterations
 _PATIENCE = 8  # steps along a motion that nothing resists, all others in balance, until it is given up
@@ -74,10 +75,27 @@ def equilibrium(
     spins between two balls) stay too; whether something pulls at one of them is judged once all others are in balance, by
     the size of the loads. A robot that falls from an unstable pose to another posture is told (`FarFromPose`), if
     `tell`."""
-    found, fell = _balanced(model, q, tolerance, standing, servos, **loads)
+    found, fell = _found(model, q, tolerance, standing, servos, **loads)
     if fell and tell:
         _tell_where(model, values(model, q), values(model, found.q))
     return found
+
+
+def _found(
+    model: Model, q: Array, tolerance: float, standing: Sequence[int], servos: Servos | None, **loads: Any
+) -> tuple[Equilibrium, bool]:
+    """What `_balanced` answers, remembered of large robots."""
+    if servos is not None:
+        return _balanced(model, q, tolerance, standing, servos, **loads)
+
+    def make() -> Answer:
+        found, fell = _balanced(model, q, tolerance, standing, servos, **loads)
+        arrays = {"q": found.q, "reactions": found.reactions, "tau": found.tau}
+        return Answer({"iterations": found.iterations, "fell": fell}, arrays)
+
+    asked = [part for name, x in sorted(loads.items()) for part in (name, np.asarray(x, dtype=float))]
+    made = model.memory.solved("at rest", (q, tolerance, [int(i) for i in standing], *asked), make)
+    return Equilibrium(**made.arrays, iterations=made.words["iterations"]), made.words["fell"]
 
 
 def _tell_where(model: Model, asked: Array, found: Array) -> None:

@@ -3,16 +3,21 @@ remembered."""
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
 
 from supple.backends.tape import Tape
 from supple.expr.function import Function
 from supple.expr.stored import Stored, stored
 from supple.formulations import registry
 from supple.remembered import Answer, key_of, recalled, remember
-from supple.robot.fingerprint import fingerprint
 from supple.robot.mechanism import Mechanism
+
+_LARGE = 100  # coordinates from which on linear algebra takes longer than a look at what is remembered
 
 
 @dataclass(frozen=True)
@@ -20,6 +25,7 @@ class Memory:
     """Where the Functions of one mechanism in one formulation are kept. Without a question nothing is."""
 
     question: tuple[str, ...] = ()
+    size: int = 0  # coordinates of the mechanism
     loaded: dict[str, Tape] = field(default_factory=dict, compare=False)
 
     @property
@@ -49,6 +55,10 @@ class Memory:
             remember(key, found.words, found.arrays)
         return found
 
+    def solved(self, name: str, asked: tuple[Any, ...], make: Callable[[], Answer]) -> Answer:
+        """What takes long to solve for a large mechanism, by a name and the numbers and words that it depends on."""
+        return make() if self.size < _LARGE else self.kept(name, _digits(asked), make)
+
     def number(self, name: str, make: Callable[[], int | None]) -> int | None:
         """A number that belongs to the mechanism, or None if it has none; made if it is not remembered."""
         found: int | None = self.kept(name, "", lambda: Answer({"number": make()}, {})).words["number"]
@@ -66,8 +76,17 @@ class Memory:
         return found
 
 
-def memory_of(mechanism: Mechanism, formulation: str) -> Memory:
-    """The Memory of a mechanism; an empty one if it has symbols in it or the formulation is not of this house."""
-    digits = fingerprint(mechanism)
-    own = registry.formulation(formulation).derive.__module__.startswith("supple.")
-    return Memory((formulation, digits)) if digits is not None and own else Memory()
+def memory_of(mechanism: Mechanism, digits: str | None, formulation: str) -> Memory:
+    """The Memory of a mechanism and its fingerprint; an empty one without one (there are symbols in it), or if the
+    formulation is not of this house."""
+    own = registry.own(formulation)
+    return Memory((formulation, digits), mechanism.nv) if digits is not None and own else Memory()
+
+
+def _digits(asked: tuple[Any, ...]) -> str:
+    """Digits of numbers, to the last bit, and words."""
+    made = hashlib.sha256()
+    for x in asked:
+        word = f"{x.shape} {x.dtype} {x.tobytes().hex()}" if isinstance(x, np.ndarray) else repr(x)
+        made.update(word.encode() + b"\0")
+    return made.hexdigest()

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
+from typing import Any
 
 import numpy as np
 
@@ -11,6 +12,7 @@ from supple.errors import PoseError
 from supple.model.algebra import Array, null_space, one_thread, pivots, row_scaled
 from supple.model.closing import close
 from supple.model.model import Model
+from supple.remembered import Answer
 
 _RANK = 1e-7
 
@@ -68,7 +70,14 @@ def rigid_indices(model: Model) -> list[int]:
 
 @one_thread
 def mobility(model: Model, q: Array, seed: int = 1) -> Mobility:
-    """The Mobility of the rigid skeleton, from the ranks at this posture and at neighbours reached by moving it."""
+    """The Mobility of the rigid skeleton, from the ranks at this posture and at neighbours reached by moving it; remembered
+    of large robots."""
+    answer = model.memory.solved("mobility", (q, seed), lambda: Answer(asdict(_mobility(model, q, seed)), {}))
+    words: dict[str, Any] = {key: tuple(x) if isinstance(x, list) else x for key, x in answer.words.items()}
+    return Mobility(**words)
+
+
+def _mobility(model: Model, q: Array, seed: int) -> Mobility:
     rigid = rigid_indices(model)
     active = [rigid.index(i) for i in model.active]
     J = model.jacobian(q)[:, rigid]

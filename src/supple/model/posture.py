@@ -16,6 +16,7 @@ from supple.model.assembly import all_reached, reached
 from supple.model.closing import close, open_loop, placed, values
 from supple.model.model import Model
 from supple.model.turning import turned
+from supple.remembered import Answer
 
 IDLE = 1e-3  # m or rad: how rough the value of a joint may be that follows from others
 
@@ -53,7 +54,12 @@ def posture(model: Model, at: Mapping[str, float] | None = None, assembly: str |
     home, problem = _known_home(model, assembly)
     if not at and problem is not None:
         raise problem
-    return reached(model, home, held_values(model, at or {}, home)) if at else home.copy()
+    if not at:
+        return home.copy()
+    held = held_values(model, at, home)
+    asked = (home, list(held.items()))
+    made = model.memory.solved("posture", asked, lambda: Answer({}, {"q": reached(model, home, held)}))
+    return made.arrays["q"]
 
 
 @one_thread
@@ -71,8 +77,14 @@ def postures(model: Model, names: Sequence[str], values: Array, assembly: str | 
 def _known_home(model: Model, assembly: str | None) -> tuple[Array, PoseError | None]:
     known = _HOMES.setdefault(model, {})
     if assembly not in known:
-        known[assembly] = _home(model, assembly)
+        made = model.memory.solved("home", (assembly,), lambda: _told(*_home(model, assembly)))
+        problem = made.words["problem"]
+        known[assembly] = made.arrays["q"], None if problem is None else PoseError(problem)
     return known[assembly]
+
+
+def _told(q: Array, problem: PoseError | None) -> Answer:
+    return Answer({"problem": None if problem is None else str(problem)}, {"q": q})
 
 
 _HOMES: WeakKeyDictionary[Model, dict[str | None, tuple[Array, PoseError | None]]] = WeakKeyDictionary()

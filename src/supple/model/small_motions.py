@@ -5,12 +5,15 @@ eta'' + D eta' + (K + i H) eta = B u,  y = C eta, of reactions y = (C + i lossy)
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 
 from supple.errors import PoseError, SuppleError
 from supple.model.algebra import Array, eigh, null_space, one_thread
+from supple.model.damped_sums import DampedSums, damped_sums
 from supple.model.equilibrium import Equilibrium, Linear, equilibrium, linearise
 from supple.model.model import Model
 from supple.model.ports import Ports, inputs_of, outputs_of
@@ -34,10 +37,9 @@ class Reacting:
     def only(self, kept: slice) -> Reacting:
         return Reacting(self.lossy[:, kept], self.rates[:, kept], self.inertial[:, kept], self.direct)
 
-    def seen(self, C: Array, eta: Array, w: Array) -> Array:
-        """Outputs of harmonic amplitudes eta (frequencies, modes, inputs)."""
-        made: Array = (C + 1j * self.lossy + 1j * w * self.rates - w**2 * self.inertial) @ eta + self.direct
-        return made
+    def rows(self, C: Array) -> tuple[Array, Array, Array]:
+        """What outputs are of amplitudes, rates and accelerations."""
+        return C + 1j * self.lossy, self.rates, self.inertial
 
 
 @dataclass(frozen=True)
@@ -73,9 +75,17 @@ class SmallMotions:
         made: Array = self.D + self.H / np.sqrt(np.outer(omega, omega))
         return made
 
+    @cached_property
+    @one_thread
+    def _sums(self) -> DampedSums | None:
+        """All frequencies at once, if something resists every motion and its modes are not too alike."""
+        return None if self.loose else damped_sums(self.squares, self.K, self.D, self.H, self.B)
+
     @one_thread
     def poles(self) -> Array:
         """Poles (1/s) of the upper half plane."""
+        if self._sums is not None:
+            return self._sums.poles
         omega = np.sqrt(np.abs(self.squares))
         omega[omega == 0] = 1.0
         n = len(omega)
@@ -87,18 +97,13 @@ class SmallMotions:
     @one_thread
     def rounding(self, frequencies_hz: Array) -> np.ndarray:
         """Which responses (outputs, inputs) are only rounding at most of these frequencies: rows across amplitudes."""
-        sizes = np.linalg.norm(self.C, axis=1)
-        shares = []
-        for w in 2 * np.pi * np.asarray(frequencies_hz, dtype=float):
-            if w == 0 and self.loose:
-                continue
-            eta = np.linalg.solve(self.K + 1j * self.H + 1j * w * self.D - w**2 * np.eye(len(self.K)), self.B)
-            most = np.outer(sizes, np.linalg.norm(eta, axis=0))
-            shares.append(np.abs(self.C @ eta) / np.maximum(most, 1e-300))
-        none = np.zeros((len(self.C), self.B.shape[1]), dtype=bool)
-        if self.reacting is not None or not shares:
-            return none
-        return np.asarray(np.median(shares, axis=0) <= _ROUNDING)
+        omega = 2 * np.pi * np.asarray(frequencies_hz, dtype=float)
+        omega = omega[omega != 0] if self.loose else omega
+        if self.reacting is not None or not len(omega):
+            return np.zeros((len(self.C), self.B.shape[1]), dtype=bool)
+        eta = self._amplitudes(omega, (np.eye(len(self.squares)),))
+        most = np.linalg.norm(self.C, axis=1)[:, None] * np.linalg.norm(eta, axis=1)[:, None, :]
+        return np.asarray(np.median(np.abs(self.C @ eta) / np.maximum(most, 1e-300), axis=0) <= _ROUNDING)
 
     @one_thread
     def response(self, frequencies_hz: Array, order: int = 0) -> Array:
@@ -106,17 +111,27 @@ class SmallMotions:
 
         Not a number at 0 Hz where nothing resists a motion."""
         omega = 2 * np.pi * np.asarray(frequencies_hz, dtype=float)
-        n = len(self.squares)
         made = np.full((len(omega), len(self.C), self.B.shape[1]), np.nan, dtype=complex)
         moving = np.flatnonzero(omega) if self.loose else np.arange(len(omega))
-        size = max(1, _CHUNK // max(1, n * n))
-        for begin in range(0, len(moving), size):
-            chosen = moving[begin : begin + size]
-            w = omega[chosen, None, None]
-            system = self.K + 1j * self.H + 1j * w * self.D - w**2 * np.eye(n)
+        own = self.reacting
+        seen = self._amplitudes(omega[moving], (self.C,) if own is None else own.rows(self.C))
+        seen = seen if own is None else seen + own.direct
+        made[moving] = (1j * omega[moving, None, None]) ** order * seen
+        return made
+
+    def _amplitudes(self, omega: Array, rows: Sequence[Array]) -> Array:
+        """Sums of rows across amplitudes, rates, accelerations: (frequencies, outputs, inputs) at frequencies (rad/s)."""
+        made = np.zeros((len(omega), len(rows[0]), self.B.shape[1]), dtype=complex)
+        if self._sums is not None:
+            for k, part in enumerate(rows):
+                made += (1j * omega[:, None, None]) ** k * self._sums.seen(part, omega)
+            return made
+        size = max(1, _CHUNK // max(1, self.K.size))
+        for begin in range(0, len(omega), size):
+            w = omega[begin : begin + size, None, None]
+            system = self.K + 1j * self.H + 1j * w * self.D - w**2 * np.eye(len(self.K))
             eta = np.linalg.solve(system, self.B[None])
-            seen = self.C @ eta if self.reacting is None else self.reacting.seen(self.C, eta, w)
-            made[chosen] = (1j * w) ** order * seen
+            made[begin : begin + size] = sum((1j * w) ** k * (part @ eta) for k, part in enumerate(rows))
         return made
 
 

@@ -15,6 +15,7 @@ import numpy as np
 from supple.errors import PoseError
 from supple.model.algebra import Array, eigh, least_squares, null_space, one_thread
 from supple.model.model import Model
+from supple.remembered import Answer
 
 _NOTHING = 1e-9  # share of elastic energy of a motion that bends nothing
 _DROPPED = 1e-13  # entries of D that are rounding, relative to the diagonal
@@ -43,6 +44,11 @@ def viscous_equivalent(model: Model, q: Array, held: Collection[str] = ()) -> Eq
     elastic = model.mechanism.indices("elastic")
     if not elastic or not H.any():
         return None
+    made = model.memory.solved("viscous equivalent", (q, sorted(held)), lambda: _equivalent(model, q, held, H, elastic))
+    return Equivalent(**made.arrays)
+
+
+def _equivalent(model: Model, q: Array, held: Collection[str], H: Array, elastic: list[int]) -> Answer:
     squares, shapes = _modes(model, q, held)
     losses = shapes.T @ H @ shapes
     omega = np.sqrt(np.maximum(np.abs(squares), np.diag(losses)))  # a loss factor above one has no mode
@@ -58,7 +64,7 @@ def viscous_equivalent(model: Model, q: Array, held: Collection[str] = ()) -> Eq
     own[np.abs(own) < _DROPPED * np.outer(size, size)] = 0.0
     D = np.zeros((model.nv, model.nv))
     D[np.ix_(elastic, elastic)] = own
-    return Equivalent(D, omega[bends] / (2 * np.pi))
+    return Answer({}, {"D": D, "frequencies_hz": omega[bends] / (2 * np.pi)})
 
 
 def _modes(model: Model, q: Array, held: Collection[str]) -> tuple[Array, Array]:

@@ -63,7 +63,7 @@ Rotation = dict[Literal["x", "y", "z"], Angle]
 
 
 class FileRecord(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True, validate_default=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, validate_default=True, defer_build=True)
 
     def relation(self, numbers: Any) -> str | None:
         """What is wrong between the values of this part (`numbers`: the part with its values)."""

@@ -129,6 +129,8 @@ class LinkBodies:
         body = damped(whole, beam.damping or self.damping, unit)
         start = point(beam.start)
         first = Piece(moved(body, R, start), made, R, start, V)
+        if segments == 1:
+            return [first]
         rest = Piece(moved(body, R, zeros(3)), made, R, zeros(3), V)
         return [first] + [rest] * (segments - 1)
 

@@ -15,10 +15,9 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from scipy.optimize import linear_sum_assignment
 
 from supple.core.gradients import subspaces
-from supple.model.algebra import Array
+from supple.model.algebra import Array, assigned
 
 _LOST = 0.05  # MAC below which a mode is not among those that were computed
 SURE = 0.5  # MAC below which following is not certain
@@ -195,5 +194,5 @@ def _matched(mac: Array) -> tuple[Places, Array]:
     """The partner of every row, all different, with the largest sum; and its MAC."""
     best = mac.argmax(axis=1)
     if len(set(best.tolist())) < len(best):
-        best = linear_sum_assignment(mac, maximize=True)[1]
+        best = assigned(-mac)[1]
     return best, mac[np.arange(len(best)), best]

@@ -6,13 +6,15 @@ the body frame; planar beams keep x, y, rz. Bending shortens a beam: see `shorte
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from fractions import Fraction
+from itertools import product
 from typing import Any
 
 import numpy as np
 
-from supple.robot.bodies.beam_element import BeamSpec, Element, at, element, integrated_product
+from supple.robot.bodies.beam_element import BeamSpec, Coefficients, Element, at, integrated_product
 from supple.robot.bodies.record import Array, Body, Fibres, Marker, Outline, Slender, eye, from_moments, zeros
 from supple.robot.bodies.shortening import PLANAR, SPATIAL, coordinates_of, stretches
 
@@ -25,12 +27,12 @@ def beam_body(spec: BeamSpec) -> Body:
     if spec.elements == 0:
         return replace(rigid_beam(spec), outline=_straight(spec))
     dofs = PLANAR if spec.planar else SPATIAL
-    e, n = element(spec), len(dofs) * spec.elements
+    e, n = spec.element, len(dofs) * spec.elements
     density = spec.rho * spec.section.area * e.h  # mass of one element
     s, J, E, K = zeros(3, n), zeros(n, 3, 3), zeros(n, n, 3, 3), zeros(n, n)
     rot_beta, rot_M = zeros(3, n), zeros(n, n)
     sums, firsts = _first_integrals(e)
-    pairs = _second_integrals(e, spec)
+    pairs = {pair: (density * T, spec.rho * e.h * rotary) for pair, (T, rotary) in _second_integrals(e, spec).items()}
     for index in range(spec.elements):
         where = coordinates_of(index, dofs)
         x0 = index * e.h
@@ -41,9 +43,10 @@ def beam_body(spec: BeamSpec) -> Body:
             for axis in range(3):
                 rot_beta[axis, a] += spec.rho * e.h * _rotary(spec, axis) * integrated_product(e.rotation[axis][k], [1])
             for m, b in where.items():
-                E[a, b] = E[a, b] + density * pairs[k][m][0]
-                rot_M[a, b] += spec.rho * e.h * pairs[k][m][1]
                 K[a, b] += e.K[k, m]
+                if (k, m) in pairs:
+                    E[a, b] = E[a, b] + pairs[k, m][0]
+                    rot_M[a, b] += pairs[k, m][1]
     rigid = rigid_beam(spec)
     fields = from_moments(rigid.mass, rigid.MS_r, zeros(3, 3), s, J, E)
     fields |= {"I_rr": rigid.I_rr, "beta": fields["beta"] + rot_beta, "M_ee": fields["M_ee"] + rot_M}
@@ -51,7 +54,7 @@ def beam_body(spec: BeamSpec) -> Body:
     units = tuple("m" if d < 3 else "rad" for _ in range(spec.elements) for d in dofs)
     return Body(
         **fields, K_ee=K, D_ee=zeros(n, n), H_ee=zeros(n, n), coordinates=names, units=units,
-        stretches=stretches(spec), outline=_outline(spec, e), slender=_slender(spec, e),
+        stretches=stretches(spec), outline=_outline(spec), slender=_slender(spec, e),
         fibres=_fibres(spec, e),
     )  # fmt: skip
 
@@ -130,45 +133,52 @@ def _first_integrals(e: Element) -> tuple[list[list[Any]], list[list[Any]]]:
     return sums, firsts
 
 
-def _second_integrals(e: Element, spec: BeamSpec) -> list[list[tuple[Array, Any]]]:
-    """int phi_i phi_k^T dxi, and the rotary inertia per unit density, for every pair of coordinates."""
-    pairs: list[list[tuple[Array, Any]]] = []
-    for i in range(12):
-        row = []
-        for k in range(12):
-            T = zeros(3, 3)
-            rotary: Any = 0
-            for a in range(3):
-                rotary += _rotary(spec, a) * integrated_product(e.rotation[a][i], e.rotation[a][k])
-                for b in range(3):
-                    T[a, b] = integrated_product(e.displacement[a][i], e.displacement[b][k])
-            row.append((T, rotary))
-        pairs.append(row)
+def _second_integrals(e: Element, spec: BeamSpec) -> dict[tuple[int, int], tuple[Array, Any]]:
+    """int phi_i phi_k^T dxi, and the rotary inertia per unit density, for pairs of coordinates that move along an axis or
+    turn about one together."""
+    moved = [[a for a in range(3) if e.displacement[a][k]] for k in range(12)]
+    turned = [{a for a in range(3) if e.rotation[a][k]} for k in range(12)]
+    pairs: dict[tuple[int, int], tuple[Array, Any]] = {}
+    for i, k in product(range(12), repeat=2):
+        both = sorted(turned[i] & turned[k])
+        if not (moved[i] and moved[k]) and not both:
+            continue
+        T = zeros(3, 3)
+        for a, b in product(moved[i], moved[k]):
+            T[a, b] = integrated_product(e.displacement[a][i], e.displacement[b][k])
+        rotary: Any = 0
+        for a in both:
+            rotary += _rotary(spec, a) * integrated_product(e.rotation[a][i], e.rotation[a][k])
+        pairs[i, k] = T, rotary
     return pairs
 
 
-def beam_marker(spec: BeamSpec, fraction: Any, own: Element | None = None) -> Marker:
-    """The section at `fraction` of the beam's length: its place and how the coordinates move it (`own`: its element)."""
+def beam_marker(spec: BeamSpec, fraction: Any) -> Marker:
+    """The section at `fraction` of the beam's length: its place and how the coordinates move it."""
+    place = zeros(3)
+    place[0] = fraction * spec.length
+    e = spec.element if spec.elements else None
+    Phi_d, Phi_r = (_shapes(spec, fraction, f) for f in ((e.displacement, e.rotation) if e else ((), ())))
+    return Marker(place, eye(), Phi_d, Phi_r)
+
+
+def _shapes(spec: BeamSpec, fraction: Any, shapes: Sequence[Sequence[Coefficients]]) -> Array:
+    """Shape functions of an element (axis, coordinate) at a fraction of the beam, for the coordinates of the beam."""
     dofs = PLANAR if spec.planar else SPATIAL
-    n = len(dofs) * spec.elements
-    position = zeros(3)
-    position[0] = fraction * spec.length
-    Phi_d, Phi_r = zeros(3, n), zeros(3, n)
-    if spec.elements:
-        e = own or element(spec)
-        index = min(int(fraction * spec.elements), spec.elements - 1)
-        xi = fraction * spec.elements - index
+    made = zeros(3, len(dofs) * spec.elements)
+    index = min(int(fraction * spec.elements), spec.elements - 1)
+    xi = fraction * spec.elements - index
+    for axis, own in enumerate(shapes):
         for k, a in coordinates_of(index, dofs).items():
-            for axis in range(3):
-                Phi_d[axis, a] = at(e.displacement[axis][k], xi)
-                Phi_r[axis, a] = at(e.rotation[axis][k], xi)
-    return Marker(position, eye(), Phi_d, Phi_r)
+            made[axis, a] = at(own[k], xi)
+    return made
 
 
-def _outline(spec: BeamSpec, e: Element) -> Outline:
-    count = DRAWN * spec.elements
-    markers = [beam_marker(spec, Fraction(i, count), e) for i in range(count + 1)]
-    return Outline(np.array([m.position for m in markers]), np.array([m.Phi_d for m in markers]))
+def _outline(spec: BeamSpec) -> Outline:
+    places = [Fraction(i, DRAWN * spec.elements) for i in range(DRAWN * spec.elements + 1)]
+    position = zeros(len(places), 3)
+    position[:, 0] = [x * spec.length for x in places]
+    return Outline(position, np.array([_shapes(spec, x, spec.element.displacement) for x in places]))
 
 
 def _straight(spec: BeamSpec) -> Outline:

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
+from math import lcm
 from typing import Any
 
 from supple.robot.bodies.record import Array, zeros
@@ -30,6 +32,11 @@ class BeamSpec:
     shortens: bool = True  # second order: bending draws its sections towards the root
     limit: Any | None = None  # yield stress of its material
 
+    @cached_property
+    def element(self) -> Element:
+        """The element that every part of it shares."""
+        return _element(self)
+
 
 def _bending(phi: Any) -> tuple[list[Coefficients], list[Coefficients]]:
     """Deflection and rotation shape functions of (v1, h theta1, v2, h theta2), v and h theta over xi."""
@@ -46,6 +53,8 @@ def zero(x: Any) -> bool:
 
 def integrated_product(p: Coefficients, q: Coefficients, power: int = 0) -> Any:
     """int_0^1 p q xi^power dxi."""
+    if all(isinstance(x, (int, Fraction)) for x in (*p, *q)):
+        return _exact_product(p, q, power)
     total: Any = 0
     others = [(j, b) for j, b in enumerate(q) if not zero(b)]
     for i, a in enumerate(p if others else ()):
@@ -55,9 +64,22 @@ def integrated_product(p: Coefficients, q: Coefficients, power: int = 0) -> Any:
     return total
 
 
+def _exact_product(p: Coefficients, q: Coefficients, power: int) -> Any:
+    """The same of exact numbers, which integers above one denominator add up sooner than fractions."""
+    below = lcm(*range(1, len(p) + len(q) + power))
+    a, b = (lcm(*(x.denominator for x in r)) for r in (p, q))
+    second = [x.numerator * (b // x.denominator) for x in q]
+    total = 0
+    for i, x in enumerate(p):
+        if x:
+            first = x.numerator * (a // x.denominator)
+            total += first * sum(y * (below // (i + j + power + 1)) for j, y in enumerate(second) if y)
+    return Fraction(total, a * b * below) if total else 0
+
+
 def at(p: Coefficients, xi: Any) -> Any:
-    total: Any = 0
-    for c in reversed(p):
+    total: Any = p[-1] if p else 0
+    for c in p[-2::-1]:
         total = total * xi + c
     return total
 
@@ -72,8 +94,7 @@ class Element:
     K: Array
 
 
-def element(spec: BeamSpec) -> Element:
-    """The element every part of a uniform beam shares."""
+def _element(spec: BeamSpec) -> Element:
     h = spec.length / spec.elements if isinstance(spec.length, float) else spec.length * Fraction(1, spec.elements)
     s = spec.section
     phi_y = 12 * spec.E * s.Iz / (s.ky * spec.G * s.area * h**2) if spec.shear else 0

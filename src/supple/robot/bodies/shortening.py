@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from supple.robot.bodies.beam_element import BeamSpec, Coefficients, Element, element, integrated_product, zero
+from supple.robot.bodies.beam_element import BeamSpec, Coefficients, Element, integrated_product, zero
 from supple.robot.bodies.record import Array, Shortened, Shortening, Stretch, eye, zeros
 
 PLANAR = (0, 1, 5)
@@ -39,7 +39,7 @@ def stretches(spec: BeamSpec) -> tuple[Stretch, ...]:
     """What bending takes off every element of a beam described by its nodes."""
     if not _shortens(spec):
         return ()
-    e, size = element(spec), len(PLANAR if spec.planar else SPATIAL)
+    e, size = spec.element, len(PLANAR if spec.planar else SPATIAL)
     slopes, made = _slopes(e, 0, 1), []
     for index in range(spec.elements):
         G = _empty(spec)
@@ -52,7 +52,7 @@ def section_shortening(spec: BeamSpec, fraction: Any) -> tuple[Shortening, ...]:
     """How far bending draws the section at `fraction` of the length towards the root; nothing at the root itself."""
     if not _shortens(spec) or zero(fraction):
         return ()
-    e, G = element(spec), _empty(spec)
+    e, G = spec.element, _empty(spec)
     index = min(int(fraction * spec.elements), spec.elements - 1)
     for k in range(index):
         _add(G, spec, k, _slopes(e, 0, 1))
@@ -64,7 +64,7 @@ def drawn_shortening(spec: BeamSpec, per_element: int) -> tuple[Array, Array] | 
     """The beam's axis, and G of every stretch between the points of its drawing (P x N x N, nothing before the first)."""
     if not _shortens(spec):
         return None
-    e = element(spec)
+    e = spec.element
     steps = np.full((per_element * spec.elements + 1, *_empty(spec).shape), 0, dtype=object)
     stretches = [_slopes(e, Fraction(k, per_element), Fraction(k + 1, per_element)) for k in range(per_element)]
     for index in range(spec.elements):
@@ -77,7 +77,7 @@ def shortened_masses(spec: BeamSpec) -> tuple[Shortened, ...]:
     """The second-order displacements integrated over the beam's mass, along x, and with every axial shape function."""
     if not _shortens(spec):
         return ()
-    e, G_m, G_mx = element(spec), _empty(spec), _empty(spec)
+    e, G_m, G_mx = spec.element, _empty(spec), _empty(spec)
     line, L = spec.rho * spec.section.area, spec.length
     S0, S1, S2 = (_slopes(e, 0, 1, power) for power in range(3))
     for index in range(spec.elements):
@@ -94,7 +94,7 @@ def _with_stretch(spec: BeamSpec, node: int) -> Shortened:
     """int phi.u dm of the axial shape function phi of a node: a hat over the elements beside it.
 
     The mass phi dm behind s is that of a whole hat before it, of a part of it within."""
-    e, G = element(spec), _empty(spec)
+    e, G = spec.element, _empty(spec)
     mass = spec.rho * spec.section.area * e.h
     S0, S1, S2 = (_slopes(e, 0, 1, power) for power in range(3))
     half, last = Fraction(1, 2), node == spec.elements
