@@ -54,7 +54,9 @@ def fmu_parts(
     if equivalent is not None:
         free = ", actuators free" if len(model.active) else ""
         warnings.warn(f"structural damping is {equivalent.sentence()}{free}", LeftOut, stacklevel=4)
-    made = plant(model if equivalent is None else model.damped(equivalent.D), q, loads=True, kept=kept, passes=passes)
+    made = plant(
+        model if equivalent is None else model.damped(equivalent.D), q, loads=True, kept=kept, often=True, passes=passes
+    )
     motion = made.accelerations or made.tree
     assert motion is not None
     _smooth(mechanism, motion)

@@ -47,6 +47,7 @@ def plant(
     controlled: Collection[str] = (),
     kept: Kept | None = None,
     dense: bool = False,
+    often: bool = False,
     passes: Sequence[str] | None = QUICK,
     way: Way | None = None,
 ) -> Plant:
@@ -54,7 +55,8 @@ def plant(
 
     `loads`: wrenches at the named points act; `rigid`, `rigid_q`: the rigid robot for computed torque of the actuators
     in `controlled`, and its posture;
-    `kept`: parameters that may differ from run to run; `dense`: matrices instead of the closed form; `passes`: those
+    `kept`: parameters that may differ from run to run; `dense`: matrices instead of the closed form; `often`: steps are
+    short, as they begin anew at samples of a controller; `passes`: those
     that optimise the closed form; `way`: how loops are solved if all coordinates are integrated (None: independent ones).
     """
     mechanism = model.mechanism
@@ -70,7 +72,8 @@ def plant(
         found = (
             _in_closed_form(model, source, q, parts, prescribed, loads, passes, bool(damping)) if not dense or only else None
         )
-        made = _with_loops(model, source, q, parts, {"tree": tree(source)} if found is None else found, kept is None)
+        limbed = kept is None and not (often and len(parts.free) <= MANY)
+        made = _with_loops(model, source, q, parts, {"tree": tree(source)} if found is None else found, limbed)
     functions = {**made, "power": power(source, parts)}
     if damping:
         functions = undamped(functions)
@@ -112,12 +115,12 @@ def _in_closed_form(
 
 
 def _with_loops(
-    model: Model, source: Equations, q: Array, parts: Partition, made: dict[str, Any], alike: bool
+    model: Model, source: Equations, q: Array, parts: Partition, made: dict[str, Any], limbed: bool
 ) -> dict[str, Any]:
-    """The Functions of a plant with those of its loops, and of its bodies one by one; `alike`: in all runs."""
+    """The Functions of a plant with those of its loops, and of its bodies one by one, if these are of use."""
     if "tree" in made:
         return made | loop_functions(source, parts, None)
-    return made | loop_functions(source, parts, model.jacobian(q)) | (_limbed(model, source, parts) if alike else {})
+    return made | loop_functions(source, parts, model.jacobian(q)) | (_limbed(model, source, parts) if limbed else {})
 
 
 def _limbed(model: Model, source: Equations, parts: Partition) -> dict[str, Any]:

@@ -108,6 +108,7 @@ class Simulator:
         more: dict[str, Any] = {
             "loads": self.loads, "rigid": self.rigid, "rigid_q": rigid_q, "controlled": self.motion.driven("controlled"),
             "kept": self.kept, "dense": dense, "way": self.way,
+            "often": self.motion.controller is not None and self.motion.controller.sample > 0,
         }  # fmt: skip
         return given, more
 
