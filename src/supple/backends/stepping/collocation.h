@@ -19,6 +19,18 @@
 #define PASSED 0.5 /* of the scale of accelerations: so far off the start, a step has left out what is faster than it */
 #define AT_REST 1e-3 /* s: accelerations times this make the least rates, these the least displacements, errors count by */
 
+/* What all stages have, f0 f1 ..., and sums of that by weights w0 w1 ..., in one go through the coordinates */
+#if STAGES == 3
+#define ROWS(f, of) const real *restrict f##0 = (of)[0], *restrict f##1 = (of)[1], *restrict f##2 = (of)[2]
+#define WEIGHTS(w, of) const double w##0 = (of)[0], w##1 = (of)[1], w##2 = (of)[2]
+#define WEIGHED(w, f, i) (w##0 * f##0[i] + w##1 * f##1[i] + w##2 * f##2[i])
+#else
+#define ROWS(f, of) \
+    const real *restrict f##0 = (of)[0], *restrict f##1 = (of)[1], *restrict f##2 = (of)[2], *restrict f##3 = (of)[3]
+#define WEIGHTS(w, of) const double w##0 = (of)[0], w##1 = (of)[1], w##2 = (of)[2], w##3 = (of)[3]
+#define WEIGHED(w, f, i) (w##0 * f##0[i] + w##1 * f##1[i] + w##2 * f##2[i] + w##3 * f##3[i])
+#endif
+
 SUPPLE_LOCAL const Collocation *table_of(const Sim *z) { return z->settings.method == GAUSS ? &GAUSS_TABLE : &RADAU_TABLE; }
 
 /* I - h w Fv - h^2 w^2 Fx for the real eigenvalue w of A and for a - ib of every pair, factorised or inverted */
@@ -93,17 +105,14 @@ static void solve_all(Sim *z, real (*w)[AT_LEAST_ONE(N_FREE)])
 }
 
 /* to = a from, for each of the free coordinates */
-static SUPPLE_WIDE void mix(const double (*a)[STAGES], int n, real (*from)[AT_LEAST_ONE(N_FREE)], real (*to)[AT_LEAST_ONE(N_FREE)])
+static SUPPLE_WIDE void mix(const double (*a)[STAGES], real (*from)[AT_LEAST_ONE(N_FREE)], real (*to)[AT_LEAST_ONE(N_FREE)])
 {
+    ROWS(x, from);
     for (int p = 0; p < STAGES; p++) {
         real *restrict sum = to[p];
-        for (int i = 0; i < n; i++)
-            sum[i] = a[p][0] * from[0][i];
-        for (int q = 1; q < STAGES; q++) {
-            const real *restrict x = from[q];
-            for (int i = 0; i < n; i++)
-                sum[i] += a[p][q] * x[i];
-        }
+        WEIGHTS(w, a[p]);
+        for (int i = 0; i < N_FREE; i++)
+            sum[i] = WEIGHED(w, x, i);
     }
 }
 
@@ -111,14 +120,14 @@ static SUPPLE_WIDE void mix(const double (*a)[STAGES], int n, real (*from)[AT_LE
 static SUPPLE_WIDE void collocation_solve(Sim *z, const Collocation *c, real (*r)[AT_LEAST_ONE(N_FREE)])
 {
     real w[STAGES][AT_LEAST_ONE(N_FREE)];
-    mix(c->back, N_FREE, r, w);
+    mix(c->back, r, w);
 #if LIMBS > 0 && SUPPLE_LANES == 1
     if (by_limbs(z))
         limb_correct(z, c, w);
     else
 #endif
         solve_all(z, w);
-    mix(c->T, N_FREE, w, r);
+    mix(c->T, w, r);
 }
 
 /* the polynomial through the stages, at x steps from the start: weight of stage j */
@@ -137,21 +146,12 @@ static SUPPLE_WIDE void stage_at(const Sim *z, double h, double c, const double 
                                  real *restrict u)
 {
     const double far = c * h;
+    ROWS(f, F);
+    WEIGHTS(x, by_x);
+    WEIGHTS(w, by_v);
     for (int i = 0; i < N_FREE; i++) {
-        s[i] = by_x[0] * F[0][i];
-        u[i] = by_v[0] * F[0][i];
-    }
-    for (int q = 1; q < STAGES; q++) {
-        const real *restrict f = F[q];
-        const double x = by_x[q], w = by_v[q];
-        for (int i = 0; i < N_FREE; i++) {
-            s[i] += x * f[i];
-            u[i] += w * f[i];
-        }
-    }
-    for (int i = 0; i < N_FREE; i++) {
-        s[i] = far * v[i] + h * h * s[i];
-        u[i] = v[i] + h * u[i];
+        s[i] = far * v[i] + h * h * WEIGHED(x, f, i);
+        u[i] = v[i] + h * WEIGHED(w, f, i);
     }
     for (int k = 0; k < N_BALLS; k++) /* where rates are not those of the displacements */
         for (int j = z->chosen.balls[k].free; j >= 0 && j < z->chosen.balls[k].free + 3; j++)
@@ -330,14 +330,14 @@ static SUPPLE_WIDE void extrapolate(Sim *z, const Collocation *c, double h, real
     memset(pull, 0, sizeof pull);
     if (linear)
         pull_of(z, h, pull);
+    ROWS(f, (const real (*)[AT_LEAST_ONE(N_FREE)])z->stages);
     for (int p = 0; p < STAGES; p++) {
+        double weight[STAGES];
+        for (int q = 0; q < STAGES; q++)
+            weight[q] = stage_weight(c, q, 1.0 + c->c[p] * h / larger(z->last_step, 1e-30));
+        WEIGHTS(w, weight);
         for (int i = 0; i < N_FREE; i++)
-            F[p][i] = goes_on ? fill(0) : z->now.free_a[i] + c->c[p] * pull[i];
-        for (int q = 0; q < STAGES && goes_on; q++) {
-            const double weight = stage_weight(c, q, 1.0 + c->c[p] * h / larger(z->last_step, 1e-30));
-            for (int i = 0; i < N_FREE; i++)
-                F[p][i] += weight * z->stages[q * N_FREE + i];
-        }
+            F[p][i] = goes_on ? WEIGHED(w, f, i) : z->now.free_a[i] + c->c[p] * pull[i];
     }
     if (linear)
         collocation_solve(z, c, F);
@@ -572,20 +572,25 @@ static int collocation_step(Sim *z, const Drive *d, double h, Posture *end, doub
 
 #define NODES (STAGES + 2) /* start, stages, end */
 
-/* The accelerations of the nodes by three rows of weights: of all nodes, or of some */
+/* The accelerations of the nodes by three rows of weights: of all nodes, or without the last */
 static SUPPLE_WIDE void weighted(const double *w, int nodes, const real *const *F, real *restrict f, real *restrict rate,
                                  real *restrict place)
 {
-    for (int i = 0; i < N_FREE; i++)
-        f[i] = rate[i] = place[i] = fill(0);
-    for (int k = 0; k < nodes; k++) {
-        const double a = w[k], v = w[NODES + k], x = w[2 * NODES + k];
-        const real *restrict at = F[k];
-        for (int i = 0; i < N_FREE; i++) {
-            f[i] += a * at[i];
-            rate[i] += v * at[i];
-            place[i] += x * at[i];
-        }
+    const double *v = w + NODES, *x = w + 2 * NODES, a_start = w[0], v_start = v[0], x_start = x[0];
+    const real *restrict start = F[0], *restrict end = F[NODES - 1];
+    ROWS(at, F + 1);
+    WEIGHTS(by, w + 1);
+    WEIGHTS(of, v + 1);
+    WEIGHTS(to, x + 1);
+    for (int i = 0; i < N_FREE; i++) {
+        f[i] = a_start * start[i] + WEIGHED(by, at, i);
+        rate[i] = v_start * start[i] + WEIGHED(of, at, i);
+        place[i] = x_start * start[i] + WEIGHED(to, at, i);
+    }
+    for (int i = 0; i < N_FREE && nodes == NODES; i++) {
+        f[i] += w[NODES - 1] * end[i];
+        rate[i] += v[NODES - 1] * end[i];
+        place[i] += x[NODES - 1] * end[i];
     }
 }
 
@@ -600,8 +605,8 @@ static SUPPLE_WIDE void collocation_between(const Sim *z, double h, double x, co
         F[1 + k] = z->stages + k * N_FREE;
     F[STAGES + 1] = end->free_a;
     for (int k = 0; k < 3 * NODES; k++) {
-        w[k] = by[NODES - 1][k];
-        for (int n = NODES - 2; n >= 0; n--)
+        w[k] = by[STAGES + 1][k];
+        for (int n = STAGES; n >= 0; n--)
             w[k] = by[n][k] + x * w[k];
     }
     weighted(w, z->settings.method == RADAU ? STAGES + 1 : NODES, F, f, rate, place); /* Radau's last stage is the end */
