@@ -130,7 +130,7 @@ def run(settings: Settings, longitudinal: float = 1.0, duration: float = 0.1) ->
     q, v = tree_state(model, START, RATES)
     path = Trajectory(("phi1",), np.array([0.0, 1.0]), np.array([[[0.0, OMEGA, 0, 0, 0, 0]]]), np.zeros(0))
     motion = Motion("spin", "", "joints", None, None, {}, {}, path, None, None, None, {"phi1": "prescribed"}, duration)
-    made = Simulator(model, motion, path, None, (Run(model, (), q, v),), {}, False, None, None, False, None, {})
+    made = Simulator(model, motion, path, None, (Run(lambda: model, (), q, v),), {}, False, None, None, False, None, {})
     return integrate(made, settings)
 
 

@@ -8,7 +8,6 @@ singular postures.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -23,7 +22,6 @@ AGREE = 1e-9  # m or rad, of coordinates that were asked beyond the robot's free
 SINGULAR_END = 1e-3  # of the way: a pose so near to a singular one is next to it
 DETOURS = ((0.25, 0.5), (0.5, 1.0))  # back from the singular posture and along it, in lengths of the way
 SIDES = 2  # directions along the wall of singular postures that are tried, both ways
-_WAYS: WeakKeyDictionary[Model, dict[tuple[int, ...], HeldPostures]] = WeakKeyDictionary()
 
 
 def reached(model: Model, q: Array, wanted: Mapping[int, float]) -> Array:
@@ -38,7 +36,7 @@ def all_reached(model: Model, q: Array, which: list[int], wanted: Array) -> list
     """Postures that continue from the closed posture q, one for each row of wanted values of the coordinates `which`, or
     words why not."""
     held, others = chosen_freely(model, q, which)
-    way = _WAYS.setdefault(model, {}).setdefault(held, HeldPostures(model, held))
+    way: HeldPostures = model.ways.setdefault(held, HeldPostures(model, held))
     goals = wanted[:, [which.index(i) for i in held]]
     ends, shares = way.walks(np.tile(q, (len(goals), 1)), goals)
     found: list[Array | PoseError] = list(ends)

@@ -50,6 +50,7 @@ class Model:
         self.gravity = np.array([float(x) for x in self.mechanism.gravity])
         self.viscous: Array | None = None  # further damping of the elastic coordinates, in all coordinates of v
         self.active = np.array(self.mechanism.indices("active"), dtype=int)
+        self.ways: dict[tuple[int, ...], Any] = {}  # to other postures, by what is held; they know the model and go with it
 
     @property
     def nv(self) -> int:

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, lru_cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -38,7 +38,7 @@ from supple.simulation.partition import Partition, ball_joints, coordinate_place
 from supple.simulation.plants import plant
 from supple.simulation.possible import check_controller, check_friction, check_speeds
 from supple.simulation.shaped import without_vibration
-from supple.simulation.starts import Run, Start, started
+from supple.simulation.starts import AT_ONCE, Run, Start, started
 from supple.simulation.ways import INDEPENDENT, way_of
 
 _WRENCH = ("fx", "fy", "fz", "mx", "my", "mz")
@@ -341,7 +341,12 @@ def _structural(
     found = viscous_equivalent(runs[0].model, runs[0].q, held)
     if found is None:
         return model, runs, None
-    made = tuple(replace(run, model=run.model.damped(found.D)) for run in runs)
+
+    @lru_cache(maxsize=AT_ONCE)
+    def damped(make: Callable[[], Model]) -> Model:
+        return make().damped(found.D)
+
+    made = tuple(replace(run, make=partial(damped, run.make)) for run in runs)
     how = "" if not len(model.active) else ", actuators held" if held else ", actuators free"
     return model.damped(found.D), made, found.sentence() + how
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+import gc
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import lru_cache, partial
 
 import numpy as np
 
@@ -21,15 +23,22 @@ from supple.model.posture import posture, standing
 from supple.motion.description import Motion
 from supple.motion.trajectory import Trajectory
 
+AT_ONCE = 8  # robots of runs that are there at the same time: those whose signals are told together
+
 
 @dataclass(frozen=True)
 class Run:
-    """One of several runs: its robot, the values of kept parameters, and the state it starts from."""
+    """One of several runs: how its robot is made, the values of kept parameters, and the state it starts from."""
 
-    model: Model
+    make: Callable[[], Model]
     parameters: tuple[float, ...]
     q: Array
     v: Array
+
+    @property
+    def model(self) -> Model:
+        """Its robot, made again if many others were asked for since."""
+        return self.make()
 
 
 @dataclass(frozen=True)
@@ -58,12 +67,21 @@ def started(
     if names and begin.motion.space != "joints" and begin.path is not None:
         _check_path(robot, begin.motion, begin.path, {n: float(vary[n][-1]) for n in names})
     runs = []
+
+    @lru_cache(maxsize=AT_ONCE)
+    def made(own: tuple[float, ...]) -> Model:
+        if not names:
+            return model
+        if made.cache_info().misses % AT_ONCE == 0:
+            gc.collect()  # what was derived of earlier ones, which refer to themselves
+        return robot.changed(dict(zip(names, own, strict=True))).model(model.formulation, rigid=rigid)
+
     for k in range(count):
-        own = {n: float(vary[n][k]) for n in names}
-        its = robot.changed(own).model(model.formulation, rigid=rigid) if names else model
+        own = tuple(float(vary[n][k]) for n in names)
+        its = made(own)
         pose = {**begin.pose, **{n: float(vary[n][k]) for n in states}}
         q = _start_posture(its, begin.motion, pose, begin.how)
-        runs.append(Run(its, tuple(own.values()), q, _start_rates(its, begin.motion, begin.path, q)))
+        runs.append(Run(partial(made, own), own, q, _start_rates(its, begin.motion, begin.path, q)))
     return tuple(runs), kept, vary
 
 
