@@ -18,7 +18,7 @@ from supple.expr.function import Array
 
 NAMES = ("radau", "gauss")
 FEWEST, MOST = 3, 4  # stages
-_RADIANS = 3.0  # of a vibration in a step
+_RADIANS = 2.0  # of a vibration in a step
 
 
 @dataclass(frozen=True)
@@ -65,7 +65,7 @@ def _misfit(name: str, c: Array) -> float:
     Of a vibration with z radians in a step, the misfit at the start is z^s/s! times the product of c, and h^2 of it times
     the square of the frequency has the power s + 2. The error in a radian (of Pade's approximants to exp) is C z^p,
     1/7200 z^5 of Radau's method with three stages. Where p is more than s + 2, that stands for it and bounds it: up to z = 1
-    of Gauss' method with three stages, z^6/100800, up to z = 3 of methods with four."""
+    of Gauss' method with three stages, z^6/100800, up to z = 2 of methods with four."""
     s = len(c)
     p, constant = (2 * s - 1, _pade(s - 1, s)) if name == "radau" else (2 * s, _pade(s, s))
     bound = _RADIANS if s > FEWEST else 1.0
