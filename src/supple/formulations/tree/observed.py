@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
+from functools import cache
 
 import numpy as np
 
@@ -21,19 +21,27 @@ from supple.robot.bodies.record import Body, Outline, axial
 from supple.robot.mechanism import Anchor, Mechanism
 
 
-def observed(kin: Kinematics, direction: Array) -> dict[str, Any]:
-    """The fields of Equations that no formulation derives in its own way."""
-    along = {"q": displacement(kin.mechanism, kin.state.q, direction)}
-    closure, outline = closure_function(kin), _outline(kin)
+def observed(kin: Kinematics, direction: Array) -> dict[str, Callable[[], Function]]:
+    """What derives the Functions of Equations that no formulation derives in its own way."""
     return {
-        "mechanism": kin.mechanism,
+        **along(kin.mechanism, kin.state.q, direction, lambda: closure_function(kin), lambda: _outline(kin)),
+        "closure_motion": lambda: closure_motion(kin),
+        "points": lambda: _points(kin),
+        "energy": lambda: _energy(kin),
+    }
+
+
+def along(
+    mechanism: Mechanism, q: Array, direction: Array, closure: Callable[[], Function], outline: Callable[[], Function]
+) -> dict[str, Callable[[], Function]]:
+    """What derives loops and drawing, and how they change along a direction."""
+    moved = {"q": displacement(mechanism, q, direction)}
+    closure, outline = cache(closure), cache(outline)
+    return {
         "closure": closure,
-        "closure_gradient": only(directional(closure, along, direction, "closure_gradient"), "residual"),
-        "closure_motion": closure_motion(kin),
-        "points": _points(kin),
-        "energy": _energy(kin),
+        "closure_gradient": lambda: directional(only(closure(), "residual"), moved, direction, "closure_gradient"),
         "outline": outline,
-        "outline_gradient": directional(outline, along, direction, "outline_gradient"),
+        "outline_gradient": lambda: directional(outline(), moved, direction, "outline_gradient"),
     }
 
 
