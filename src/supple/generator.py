@@ -22,6 +22,7 @@ from supple.errors import LeftOut
 from supple.expr.function import Array, Function, with_parameters
 from supple.expr.passes import Optimised, Stage, optimise
 from supple.expr.program import Program
+from supple.expr.uncollected import uncollected
 from supple.fmu_parts import fmu_parts
 from supple.formulations import registry
 from supple.formulations.least_constraint.leg_program import leg_program
@@ -61,6 +62,7 @@ def generate(
     own = registry.formulation(formulation).derive.__module__.startswith("supple.")
     question = robot.question if own else ()
 
+    @uncollected()
     def make() -> tuple[Optimised, Program | None]:
         mechanism = robot.mechanism()
         f = with_parameters(build(mechanism), robot.symbols)

@@ -15,6 +15,7 @@ from typing import Any, Self, TypeVar
 
 from supple.errors import RobotFileError, SuppleError
 from supple.expr.function import Array, parameters
+from supple.expr.uncollected import uncollected
 from supple.formulations import registry
 from supple.formulations.record import Equations, Underived, Unsupported
 from supple.formulations.registry import USUAL as USUAL  # for those that know the Machine only
@@ -241,6 +242,7 @@ class Machine:
         except RobotFileError:
             return self.mechanism()
 
+    @uncollected()
     def _derived(self, formulation: str, rigid: bool) -> Equations:
         method, mechanism = registry.formulation(formulation), self.mechanism(rigid=rigid)
         try:

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from supple.backends.tape import Tape
 from supple.expr.function import Function
 from supple.expr.stored import Stored, stored
+from supple.expr.uncollected import uncollected
 from supple.formulations import registry
 from supple.remembered import Answer, key_of, recalled, remember
 from supple.robot.fingerprint import fingerprint
@@ -54,6 +55,7 @@ class Memory:
         found: int | None = self.kept(name, "", lambda: Answer({"number": make()}, {})).words["number"]
         return found
 
+    @uncollected()
     def _stored(self, name: str, make: Callable[[], Function]) -> Stored:
         if not self.question:
             return stored(make())

@@ -12,6 +12,7 @@ from supple.backends.stepping.plant import MANY, Controlled, Damped, Place, Plan
 from supple.errors import SuppleError
 from supple.expr.function import Array
 from supple.expr.passes import optimise
+from supple.expr.uncollected import uncollected
 from supple.formulations import registry
 from supple.formulations.record import Equations, Way
 from supple.machine import Kept
@@ -35,6 +36,7 @@ from supple.simulation.plant_functions import (
 from supple.simulation.ways import coupled
 
 
+@uncollected()
 def plant(
     model: Model,
     q: Array,
