@@ -79,6 +79,12 @@ class Stretch:
         """G as doubles."""
         return self.G.astype(float)
 
+    @cached_property
+    def filled(self) -> tuple[tuple[int, Array], ...]:
+        """Rows of G that are not zero, each with its columns that are not."""
+        places = self.G != 0
+        return tuple((int(i), np.flatnonzero(places[i])) for i in np.flatnonzero(places.any(axis=1)))
+
 
 @dataclass(frozen=True)
 class Shortening:
@@ -193,6 +199,16 @@ class Body:
     def flexible(self) -> bool:
         return bool(self.coordinates)
 
+    @cached_property
+    def turning(self) -> Array:
+        """Pairs of coordinates that I_ee has anything but zeros for (N, N)."""
+        return np.asarray((self.I_ee != 0).any(axis=(2, 3)))
+
+    @cached_property
+    def drifting(self) -> Array:
+        """The same of lam."""
+        return np.asarray((self.lam != 0).any(axis=2))
+
 
 def strains(body: Body, q: Array) -> Array:
     """Strain coordinates of a body at numbers q (..., N)."""
@@ -228,11 +244,10 @@ def from_moments(mass: Any, s0: Array, S0: Array, s: Array, J: Array, E: Array) 
     for k in range(n):
         beta[:, k] = axial(J[k])
         I_re[k] = np.trace(J[k]) * one - J[k].T
-        for i in range(n):
-            if not is_zero(E[i, k]):
-                M_ee[i, k] = np.trace(E[i, k])
-                lam[i, k] = axial(E[i, k])
-                I_ee[i, k] = M_ee[i, k] * one - E[i, k].T
+    for i, k in np.argwhere((E != 0).any(axis=(2, 3))).tolist():
+        M_ee[i, k] = np.trace(E[i, k])
+        lam[i, k] = axial(E[i, k])
+        I_ee[i, k] = M_ee[i, k] * one - E[i, k].T
     return {
         "mass": mass, "MS_r": s0, "I_rr": np.trace(S0) * one - S0, "MS_de": s, "beta": beta,
         "lam": lam, "I_re": I_re, "I_ee": I_ee, "M_ee": M_ee,
@@ -254,12 +269,10 @@ def moved(body: Body, R: Array, p: Array) -> Body:
         beta[:, k] = beta[:, k] + P @ s[:, k]
         I_re[k] = R @ body.I_re[k] @ R.T + P.T @ hat(s[:, k])
     lam, I_ee = zeros(n, n, 3), zeros(n, n, 3, 3)
-    for i in range(n):
-        for k in range(n):
-            if not is_zero(body.lam[i, k]):
-                lam[i, k] = R @ body.lam[i, k]
-            if not is_zero(body.I_ee[i, k]):
-                I_ee[i, k] = R @ body.I_ee[i, k] @ R.T
+    for i, k in np.argwhere(body.drifting).tolist():
+        lam[i, k] = R @ body.lam[i, k]
+    for i, k in np.argwhere(body.turning).tolist():
+        I_ee[i, k] = R @ body.I_ee[i, k] @ R.T
     outline = body.outline
     if outline is not None:
         Phi_d = np.einsum("ab,pbn->pan", R, outline.Phi_d)
