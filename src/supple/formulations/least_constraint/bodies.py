@@ -9,7 +9,7 @@ its rotation relative (k = 3, 4, 5), because its map to angular acceleration is 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -93,18 +93,24 @@ def body_quadratic(
     ML = _product(rows, columns)
     meeting = _by_place(ML)
     load = [c[i] + _dot(M[i], bias) for i in range(len(M))]
-    made = Quadratic()
+    made, forces = Quadratic(), list(applied)
     for i in ids:
         made.add_linear(i, 0)
     for a, i in enumerate(ids):
         made.add_linear(i, shown(_dot(L[:, a], load)))
-        for k in (k for k in columns[a] if k >= 6):
-            made.add_linear(i, mul(shown(L[k, a]), elastic[k - 6]))
-        for k, force in enumerate(applied):
-            made.add_linear(i, mul(-1, mul(shown(L[k, a]), force)))
+        for pull in _pulls({k: shown(x) for k, x in columns[a].items()}, elastic, forces):
+            made.add_linear(i, pull)
         for b in sorted({b for k in columns[a] for b in meeting[k] if b >= a}):
             made.add(i, ids[b], shown(_few(columns[a], ML[b])))
     return made
+
+
+def _pulls(column: Mapping[int, Scalar], elastic: Array, forces: Sequence[Scalar]) -> Iterator[Scalar]:
+    """What elastic and applied forces add to one unknown's entry of c, by its column of L."""
+    for k in (k for k in column if k >= 6):
+        yield mul(column[k], elastic[k - 6])
+    for k in (k for k in column if k < len(forces)):
+        yield mul(-1, mul(column[k], forces[k]))
 
 
 def _unknowns(body: Body, index: int, first: int, ports: Sequence[Port]) -> list[Unknown]:

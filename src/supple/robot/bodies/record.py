@@ -75,15 +75,21 @@ class Stretch:
     G: Array  # N x N
 
     @cached_property
-    def numbers(self) -> Array:
-        """G as doubles."""
-        return self.G.astype(float)
-
-    @cached_property
     def filled(self) -> tuple[tuple[int, Array], ...]:
         """Rows of G that are not zero, each with its columns that are not."""
         places = self.G != 0
         return tuple((int(i), np.flatnonzero(places[i])) for i in np.flatnonzero(places.any(axis=1)))
+
+    @cached_property
+    def bending(self) -> Array:
+        """Coordinates whose rows of G are not zero."""
+        return np.array([i for i, _ in self.filled], dtype=int)
+
+    @cached_property
+    def numbers(self) -> Array:
+        """G of those, as doubles."""
+        made: Array = self.G[np.ix_(self.bending, self.bending)].astype(float)
+        return made
 
 
 @dataclass(frozen=True)
@@ -214,7 +220,8 @@ def strains(body: Body, q: Array) -> Array:
     """Strain coordinates of a body at numbers q (..., N)."""
     x = q.copy()
     for t in body.stretches:
-        taken = 0.5 * np.einsum("...i,ij,...j->...", q, t.numbers, q)
+        own = q[..., t.bending]
+        taken = 0.5 * np.einsum("...i,ij,...j->...", own, t.numbers, own)
         x[..., list(t.coordinates)] += taken[..., None]
     return x
 
@@ -231,7 +238,7 @@ def strain_gradient(body: Body, q: Array) -> Array:
     """T of the strain coordinates' change T dq, at numbers q: what the stiffness matrix acts on."""
     T = np.eye(len(q))
     for t in body.stretches:
-        T[list(t.coordinates)] += t.numbers @ q
+        T[np.ix_(np.array(t.coordinates), t.bending)] += t.numbers @ q[t.bending]
     return T
 
 
