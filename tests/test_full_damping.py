@@ -7,9 +7,9 @@ import pytest
 
 from supple.backends.stepping.collocation import collocation
 from supple.machine import Machine
+from supple.model.full_damping import near_damping, taken_out
 from supple.robot.bodies.record import Body
 from supple.robot.mechanism import Mechanism
-from supple.simulation.full_damping import near_damping, taken_out
 
 (PAIR,) = collocation("radau", 3).pairs
 

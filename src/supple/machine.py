@@ -15,9 +15,12 @@ from typing import Any, Self, TypeVar
 
 from supple.errors import RobotFileError, SuppleError
 from supple.expr.function import Array, parameters
+from supple.expr.uncollected import uncollected
 from supple.formulations import registry
 from supple.formulations.record import Equations, Underived, Unsupported
 from supple.formulations.registry import USUAL as USUAL  # for those that know the Machine only
+from supple.model.firm import LARGE
+from supple.model.full_damping import taken_out
 from supple.model.memory import memory_of
 from supple.model.model import Model
 from supple.model.posture import posture
@@ -177,14 +180,19 @@ class Machine:
         return self._once(("model", formulation, rigid), lambda: plain._model(formulation, rigid))
 
     def _model(self, formulation: str, rigid: bool) -> Model:
-        """Equations that were derived before are not derived again before somebody asks for what is not remembered."""
-        mechanism = self.mechanism(rigid=rigid)
+        """Equations that were derived before are not derived again before somebody asks for what is not remembered. Full
+        damping of robots with many coordinates stands beside them."""
+        mechanism, method = self.mechanism(rigid=rigid), partial(registry.formulation, formulation)
+        whole = mechanism.nv < LARGE or method().in_time == "closed forms only"
+        thin, beside = (mechanism, ()) if whole else taken_out(mechanism)
+
+        def derive() -> Equations:
+            return self.equations(formulation, rigid=rigid) if thin is mechanism else self._derived(formulation, rigid, thin)
+
         memory = memory_of(mechanism, self._digits(rigid), formulation)
         if memory.known:
-            method = partial(registry.formulation, formulation)
-            derive = partial(self.equations, formulation, rigid=rigid)
-            return Model(Underived(formulation, mechanism, lambda: method().couple, derive), memory)
-        made = Model(self.equations(formulation, rigid=rigid), memory)
+            return Model(Underived(formulation, thin, lambda: method().couple, derive), memory, mechanism, beside)
+        made = Model(derive(), memory, mechanism, beside)
         memory.note()
         return made
 
@@ -245,10 +253,12 @@ class Machine:
         except RobotFileError:
             return self.mechanism()
 
-    def _derived(self, formulation: str, rigid: bool) -> Equations:
-        method, mechanism = registry.formulation(formulation), self.mechanism(rigid=rigid)
+    @uncollected()
+    def _derived(self, formulation: str, rigid: bool, thin: Mechanism | None = None) -> Equations:
+        """The equations of the mechanism, or of what is left of it."""
+        mechanism = thin or self.mechanism(rigid=rigid)
         try:
-            return method.derive(mechanism)
+            return registry.formulation(formulation).derive(mechanism)
         except Unsupported as reason:
             raise SuppleError(
                 f"{mechanism.name}: the formulation {formulation!r} does not take this robot, because of {reason}"

@@ -46,11 +46,6 @@ def nonzero(x: Array) -> Array:
         return np.array([type(e) is Expr or bool(e != 0) for e in x.ravel()], dtype=bool).reshape(x.shape)
 
 
-def pairs(x: Array) -> Array:
-    """Which pairs of an array (n, n, ...) have anything but zeros."""
-    return np.asarray(nonzero(x).any(axis=tuple(range(2, x.ndim))))
-
-
 def dot(a: Array, b: Array) -> Scalar:
     total: Scalar = 0
     for x, y in zip(a, b, strict=True):

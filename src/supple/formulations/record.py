@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import cache
 
 from supple.expr.function import Function
 from supple.robot.mechanism import Mechanism
@@ -21,22 +22,39 @@ class Unsupported(Exception):
     """A mechanism this method does not take; the message says why."""
 
 
+class Asked:
+    """A Function of Equations, derived when it is first asked for."""
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self.name = name
+
+    def __get__(self, equations: Equations, owner: type) -> Function:
+        return equations.makes[self.name]()
+
+
 @dataclass(frozen=True)
 class Equations:
+    """`makes`: what derives each Function."""
+
     formulation: str
     mechanism: Mechanism
-    forces: Function  # q v a g lam w -> f, coulomb
-    inertia: Function  # + direction -> f: derivative along a change of a, that is M direction
-    stiffness: Function  # + direction -> f: derivative along a displacement of q
-    damping: Function  # + direction -> f: derivative along a change of v
-    closure: Function  # q -> residual, alignment
-    closure_gradient: Function  # q direction -> residual: derivative along a displacement of q
-    closure_motion: Function  # q v a -> velocity (J v), acceleration (J a + b)
-    points: Function  # q v a -> position, rotation, velocity, acceleration, spin
-    energy: Function  # q v g -> kinetic and elastic (per frame), gravity, motors, dissipation
-    outline: Function  # q -> points of the drawing, one array per frame
-    outline_gradient: Function  # q direction -> their derivative along a displacement of q
+    makes: Mapping[str, Callable[[], Function]]
     coupling: str = "projection"  # how the loops are solved: a name in COUPLINGS
+
+    forces = Asked()  # q v a g lam w -> f, coulomb
+    inertia = Asked()  # + direction -> f: derivative along a change of a, that is M direction
+    stiffness = Asked()  # + direction -> f: derivative along a displacement of q
+    damping = Asked()  # + direction -> f: derivative along a change of v
+    closure = Asked()  # q -> residual, alignment
+    closure_gradient = Asked()  # q direction -> residual: derivative along a displacement of q
+    closure_motion = Asked()  # q v a -> velocity (J v), acceleration (J a + b)
+    points = Asked()  # q v a -> position, rotation, velocity, acceleration, spin
+    energy = Asked()  # q v g -> kinetic and elastic (per frame), gravity, motors, dissipation
+    outline = Asked()  # q -> points of the drawing, one array per frame
+    outline_gradient = Asked()  # q direction -> their derivative along a displacement of q
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "makes", {name: cache(make) for name, make in self.makes.items()})
 
 
 @dataclass(frozen=True)

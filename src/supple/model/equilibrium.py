@@ -13,6 +13,7 @@ import numpy.typing as npt
 from supple.errors import FarFromPose, PoseError
 from supple.model.algebra import Array, eigh, least_squares, null_space, one_thread, symmetric
 from supple.model.closing import values
+from supple.model.firm import LARGE, firm
 from supple.model.model import Model
 from supple.remembered import Answer
 
@@ -21,6 +22,7 @@ _PATIENCE = 8  # steps along a motion that nothing resists, all others in balanc
 _PULL = 1e-7  # of the largest force: what pulls less at an idle motion is rounding
 _REACH = 0.3  # m or rad, of one step
 AWAY = 0.05  # m or rad: a robot that falls farther than this is not where it was asked to be
+_MOST_FIRM, _GAIN = 20, 0.1  # iterations without modes; what is left of the forces, of that before, for the same stiffness
 _LOW = 1e7  # times rounding of the largest square: motions whose own square is looked at once more
 
 
@@ -75,6 +77,10 @@ def equilibrium(
     spins between two balls) stay too; whether something pulls at one of them is judged once all others are in balance, by
     the size of the loads. A robot that falls from an unstable pose to another posture is told (`FarFromPose`), if
     `tell`."""
+    if model.nv >= LARGE:
+        firm_one = _where_firm(model, q, tolerance, standing, servos, **loads)
+        if firm_one is not None:
+            return firm_one
     found, fell = _found(model, q, tolerance, standing, servos, **loads)
     if fell and tell:
         _tell_where(model, values(model, q), values(model, found.q))
@@ -110,6 +116,39 @@ def _tell_where(model: Model, asked: Array, found: Array) -> None:
             f"rest in another posture, {c.name} {moved[most]:.2g} {c.unit} away, and answers are for that one"
         )
         warnings.warn(said, FarFromPose, stacklevel=4)
+
+
+def _where_firm(
+    model: Model, q: Array, tolerance: float, standing: Sequence[int], servos: Servos | None, **loads: Any
+) -> Equilibrium | None:
+    """The posture at rest near q, if every motion on the way there is resisted; the stiffness is computed anew where steps
+    gain little."""
+    n_loops = model.mechanism.equations
+    still = [i for i in model.active if servos is None or i not in servos.stiffness]
+    hold = model.held([*still, *standing])
+    moves, before = None, np.inf
+    for iteration in range(_MOST_FIRM):
+        A = np.vstack([model.jacobian(q), hold])
+        f = model.forces(q, friction=False, **loads)
+        if servos is not None:
+            servos.add(values(model, q), f)
+        lam = least_squares(A.T, f)
+        left, size = f - lam @ A, float(np.abs(f).max(initial=0.0))
+        gap = np.concatenate([model.residual(q) if n_loops else np.zeros(0), np.zeros(len(hold))])
+        open_by, now = float(np.abs(gap).max(initial=0.0)), float(np.linalg.norm(left))
+        if open_by < tolerance and np.abs(left).max() < max(tolerance * max(1.0, size), _rounding(model, q)):
+            return Equilibrium(q, lam[:n_loops], lam[n_loops : n_loops + len(still)], iteration)
+        if moves is None or now > _GAIN * before:
+            K = model.stiffness(q, lam[:n_loops], **loads)
+            if servos is not None:
+                servos.add(values(model, q), np.zeros(model.nv), K)
+            moves = firm(A, K, model.mass(q), _PULL * size / _REACH)
+            if moves is None:
+                return None
+        before, step = now, least_squares(A, -gap)
+        step = step + moves.step(f + K @ step)
+        q = model.retract(q, step * min(1.0, _REACH / max(float(np.abs(step).max()), 1e-30)))
+    return None
 
 
 def _balanced(

@@ -73,7 +73,7 @@ def _bound(body: Body, slender: Slender, q: Array) -> Strained:
     """How far a beam is strained at most if no coordinate is larger than q."""
     x = q.copy()
     for t in body.stretches:
-        x[list(t.coordinates)] += 0.5 * q @ np.abs(t.numbers) @ q
+        x[list(t.coordinates)] += 0.5 * q[t.bending] @ np.abs(t.numbers) @ q[t.bending]
     sizes = (np.abs(rows.astype(float)) @ x for rows in (slender.turning, slender.axial, slender.tipping))
     return Strained(*(float(size.max(initial=0.0)) for size in sizes))
 
@@ -82,7 +82,8 @@ def _strains(body: Body, q: Array) -> Array:
     """Strain coordinates of a body at many q (N, samples), as `strains`, by matrices."""
     x = q.copy()
     for t in body.stretches:
-        x[list(t.coordinates)] += 0.5 * (t.numbers @ q * q).sum(axis=0)
+        own = q[t.bending]
+        x[list(t.coordinates)] += 0.5 * (t.numbers @ own * own).sum(axis=0)
     return x
 
 

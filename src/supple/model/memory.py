@@ -13,6 +13,7 @@ import numpy as np
 from supple.backends.tape import Tape
 from supple.expr.function import Function
 from supple.expr.stored import Stored, stored
+from supple.expr.uncollected import uncollected
 from supple.formulations import registry
 from supple.remembered import Answer, key_of, recalled, remember
 from supple.robot.mechanism import Mechanism
@@ -64,6 +65,7 @@ class Memory:
         found: int | None = self.kept(name, "", lambda: Answer({"number": make()}, {})).words["number"]
         return found
 
+    @uncollected()
     def _stored(self, name: str, make: Callable[[], Function]) -> Stored:
         if not self.question:
             return stored(make())

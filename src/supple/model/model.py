@@ -17,6 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from supple.backends.interpreter import Interpreted
+from supple.backends.stepping.plant import Damped
 from supple.backends.tape import Tape
 from supple.errors import SuppleError
 from supple.expr.function import Function
@@ -43,10 +44,15 @@ class Solution:
 class Model:
     """A robot's dynamics. Positions q hold quaternions for spherical joints; velocities and accelerations do not."""
 
-    def __init__(self, equations: Equations | Underived, memory: Memory | None = None) -> None:
+    def __init__(
+        self, equations: Equations | Underived, memory: Memory | None = None, mechanism: Mechanism | None = None,
+        beside: Sequence[Damped] = (),
+    ) -> None:  # fmt: skip
+        """`mechanism`, if it is not that of the equations, has damping `beside` them."""
         self._given = equations
         self.memory = memory or Memory()
-        self.mechanism: Mechanism = equations.mechanism
+        self.mechanism: Mechanism = mechanism or equations.mechanism
+        self.beside = tuple(beside)
         self.gravity = np.array([float(x) for x in self.mechanism.gravity])
         self.viscous: Array | None = None  # further damping of the elastic coordinates, in all coordinates of v
         self.active = np.array(self.mechanism.indices("active"), dtype=int)
@@ -103,7 +109,7 @@ class Model:
         if given:
             raise TypeError(f"{name} has no inputs {sorted(given)}")
         found = f(**inputs)
-        return found if self.viscous is None else self._damped(name, inputs, found, self.viscous)
+        return self._damped(name, inputs, found) if self.beside or self.viscous is not None else found
 
     def damped(self, D: Array) -> Model:
         """The model with viscous damping D of its elastic coordinates in place of its structural damping."""
@@ -111,13 +117,26 @@ class Model:
         made.viscous = D
         return made
 
-    def _damped(self, name: str, inputs: dict[str, Any], found: dict[str, Array], D: Array) -> dict[str, Array]:
-        if name in ("forces", "damping"):
-            return found | {"f": found["f"] + np.asarray(inputs["v" if name == "forces" else "direction"]) @ D}
+    def _damped(self, name: str, inputs: dict[str, Any], found: dict[str, Array]) -> dict[str, Array]:
+        moved = {"forces": "v", "damping": "direction", "energy": "v"}.get(name)
+        v = np.zeros(0) if moved is None else np.asarray(inputs[moved])
+        lost = self.further_damping(v) if v.any() else None
+        if lost is None:
+            return found
         if name == "energy":
-            v = np.asarray(inputs["v"])
-            return found | {"dissipation": found["dissipation"] + (v @ D * v).sum(axis=-1)}
-        return found
+            return found | {"dissipation": found["dissipation"] + (lost * v).sum(axis=-1)}
+        return found | {"f": found["f"] + lost}
+
+    def further_damping(self, v: Array) -> Array | None:
+        """Forces of damping that is not in the equations at rates (..., nv); None if there is none."""
+        if self.viscous is None and not self.beside:
+            return None
+        made = np.zeros(v.shape) if self.viscous is None else v @ self.viscous
+        elastic = np.array(self.mechanism.indices("elastic"), dtype=int)
+        for part in self.beside:
+            at = elastic[list(part.at)]
+            made[..., at] += v[..., at] @ part.D.T
+        return made
 
     # The virtual tree -------------------------------------------------------------------------------------------------
 

@@ -13,6 +13,7 @@ import numpy as np
 from supple.robot.mechanism import Mechanism
 
 _PLAIN = {bool, int, float, Fraction}
+_LARGE = 1000  # numbers of an array of which those that are not zero count, with their places
 _LEFT_OUT = ("about", "source", "pieces")  # words for readers, and what is drawn
 
 
@@ -41,7 +42,12 @@ def _parts(x: Any, known: dict[int, str]) -> Iterator[str]:
     """Words of which the same sequence comes of the same content only."""
     if isinstance(x, np.ndarray):
         yield f"array {x.shape}"
-        flat = x.ravel().tolist()
+        entries = x.ravel()
+        if entries.size > _LARGE:  # bodies of many elements are zero nearly everywhere
+            at = np.flatnonzero(entries != 0)
+            yield repr(at.tolist())
+            entries = entries[at]
+        flat = entries.tolist()
         yield repr(flat) if {*map(type, flat)} <= _PLAIN else " ".join(_word(entry) for entry in flat)
     elif is_dataclass(x):
         yield _digest(x, known)

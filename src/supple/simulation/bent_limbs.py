@@ -54,9 +54,7 @@ def _quadratic(body: Body) -> list[Term]:
     """What two coordinates change of the moments of inertia; equal pairs together."""
     if not len(body.I_ee):
         return []
-    n = len(body.coordinates)
-    pairs = np.argwhere(np.array([[body.I_ee[i, k].any() or body.I_ee[k, i].any() for k in range(n)] for i in range(n)]))
-    found = []
+    pairs, found = np.argwhere(body.turning | body.turning.T), list[Term]()
     for i, k in ((int(i), int(k)) for i, k in pairs if i <= k):
         both = (body.I_ee[i, k] + (body.I_ee[k, i] if i < k else 0)).astype(float)
         both = 0.5 * (both + both.T)
@@ -93,6 +91,8 @@ def _window(K: Array, D: Array, t: Stretch) -> Window:
     a = np.zeros(len(K))
     a[list(t.coordinates)] = 1
     pulled, damped = K @ a, D @ a
-    reached = np.flatnonzero(t.numbers.any(axis=0) | (pulled != 0))
-    own = slice(int(reached[0]), int(reached[-1]) + 1)
-    return Window(own.start, t.numbers[own, own], pulled[own], damped[own], (float(a @ pulled), float(a[own] @ damped[own])))
+    reached = [*t.bending.tolist(), *np.flatnonzero(pulled).tolist()]
+    first, last = min(reached), max(reached) + 1
+    G, own, bending = np.zeros((last - first, last - first)), slice(first, last), t.bending - first
+    G[np.ix_(bending, bending)] = t.numbers
+    return Window(first, G, pulled[own], damped[own], (float(a @ pulled), float(a[own] @ damped[own])))

@@ -14,10 +14,10 @@ from supple.expr.passes import optimise
 from supple.expr.vector import matmul, matvec, plus, zeros
 from supple.formulations.record import Equations
 from supple.formulations.tree.kinematics import Kinematics, relative, state
+from supple.model.full_damping import near_damping
 from supple.robot.bodies.record import Body, Marker
 from supple.robot.mechanism import Mechanism
 from supple.simulation.bent_limbs import bend_terms, stretched
-from supple.simulation.full_damping import near_damping
 from supple.simulation.limb_twists import moving
 from supple.simulation.partition import Partition
 

@@ -13,14 +13,15 @@ from supple.backends.stepping.plant import MANY, SOME, Controlled, Damped, Place
 from supple.errors import SuppleError
 from supple.expr.function import Array
 from supple.expr.passes import optimise
+from supple.expr.uncollected import uncollected
 from supple.formulations import registry
 from supple.formulations.record import Equations, Way
 from supple.machine import Kept
 from supple.model import observe
+from supple.model.full_damping import taken_out
 from supple.model.model import Model
 from supple.models import inverse
 from supple.robot.mechanism import Mechanism
-from supple.simulation.full_damping import taken_out
 from supple.simulation.limbs import limbs
 from supple.simulation.partition import Partition, ball_joints, coordinate_places, partition
 from supple.simulation.plant_functions import (
@@ -36,6 +37,7 @@ from supple.simulation.plant_functions import (
 from supple.simulation.ways import coupled
 
 
+@uncollected()
 def plant(
     model: Model,
     q: Array,
@@ -61,8 +63,10 @@ def plant(
     """
     mechanism = model.mechanism
     parts = partition(model, q, prescribed)
-    source, damping = _thinned(model) if kept is None and way is None and len(parts.free) > MANY else (None, _further(model))
-    source = source or (model.equations if kept is None else kept.equations)
+    source, beside = (model.equations, model.beside) if kept is None else (kept.equations, ())
+    if kept is None and way is None and len(parts.free) > MANY and not beside:
+        source, beside = _thinned(model)
+    damping = (*_viscous(model), *beside)
     places = coordinate_places(mechanism)
     active = set(mechanism.indices("active"))
     if way is not None and parts.dependent:
@@ -145,7 +149,7 @@ def _coupled(
     return made, Partition(parts.given, free, (), ())
 
 
-def _further(model: Model) -> tuple[Damped, ...]:
+def _viscous(model: Model) -> tuple[Damped, ...]:
     """The damping of elastic coordinates that the bodies do not have themselves."""
     if model.viscous is None:
         return ()
@@ -153,13 +157,11 @@ def _further(model: Model) -> tuple[Damped, ...]:
     return (Damped(tuple(range(len(elastic))), model.viscous[np.ix_(elastic, elastic)]),)
 
 
-def _thinned(model: Model) -> tuple[Equations | None, tuple[Damped, ...]]:
-    """The equations of a robot without full damping of its bodies, None if those are its own; and damping beside them."""
-    method, further = registry.formulation(model.formulation), _further(model)
-    if method.in_time == "closed forms only":
-        return None, further
-    mechanism, found = taken_out(model.mechanism)
-    return (method.derive(mechanism) if found else None), further + found
+def _thinned(model: Model) -> tuple[Equations, tuple[Damped, ...]]:
+    """The equations of a robot without full damping of its bodies, and that."""
+    method = registry.formulation(model.formulation)
+    mechanism, found = (model.mechanism, ()) if method.in_time == "closed forms only" else taken_out(model.mechanism)
+    return (method.derive(mechanism) if found else model.equations), found
 
 
 def _reach(model: Model, q: Array) -> float:

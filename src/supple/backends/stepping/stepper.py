@@ -20,10 +20,12 @@ from supple.backends.stepping.settings import Settings
 from supple.backends.stepping.state import Layout, State, choice
 from supple.errors import BackendError
 from supple.expr.function import Array
+from supple.expr.uncollected import uncollected
 
 _WIDE = CONSTANTS["SIDE_BY_SIDE"][0]
 
 
+@uncollected()
 def compiled(plant: Plant, lanes: int) -> list[Path]:
     """The libraries of a plant."""
     if lanes > 1 or not plant.free:

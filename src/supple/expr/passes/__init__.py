@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import gc
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from supple.expr.function import Function
@@ -19,6 +17,7 @@ from supple.expr.passes.hoist import staged
 from supple.expr.passes.search import search
 from supple.expr.passes.share import share
 from supple.expr.passes.signs import signs
+from supple.expr.uncollected import uncollected
 
 Pass = Callable[[Function], Function]
 
@@ -54,6 +53,7 @@ class Optimised:
     stages: tuple[Stage, ...]
 
 
+@uncollected()
 def optimise(
     f: Function,
     passes: Sequence[str] | None = None,
@@ -70,20 +70,7 @@ def optimise(
     unknown = [name for name in names if name not in PASSES]
     if unknown:
         raise ValueError(f"no pass named {unknown[0]!r}; there are {', '.join(PASSES)}")
-    with _uncollected():
-        return _optimised(f, names, seed, report)
-
-
-@contextmanager
-def _uncollected() -> Iterator[None]:
-    """Without the search for cycles of garbage: passes make many small records and hardly a cycle."""
-    collects = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if collects:
-            gc.enable()
+    return _optimised(f, names, seed, report)
 
 
 def _optimised(f: Function, names: Sequence[str], seed: int, report: Callable[[Stage], None]) -> Optimised:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import heapq
 import random
+from itertools import combinations
 from typing import Any
 
 from supple.expr.passes.sums import Atom, Product, Sum, Sums
@@ -60,12 +61,11 @@ class Extraction:
         return self.sums
 
     def _requeue(self) -> None:
-        queued = self.queued
+        queued, named, places = self.queued, self.named, self.places
         for key in self.changed:
-            gain = self._gain(key)
+            gain = len(places[key]) - 1 if named[key][0] is _FACTORS else self._gain(key)
             if gain <= 0:
-                if key in queued:
-                    del queued[key]
+                queued.pop(key, None)
             elif queued.get(key) != gain:
                 queued[key] = gain
                 heapq.heappush(self.heap, (-gain - self.preferred[key] + 1e-9 * key, gain, key))
@@ -100,13 +100,13 @@ class Extraction:
             self._note_terms(s, product, sign, other, terms[other], noted)
         terms[product] = sign
         inverses = self.sums.inverses
-        for x, y in sorted({(x, y) for k, x in enumerate(product) for y in product[k + 1 :]}):
-            if not (x in inverses and y in inverses):
-                key = self._number(_FACTORS, (x, y))
+        for pair in dict.fromkeys(combinations(product, 2)):  # in order, as the product is
+            if not inverses or not inverses.issuperset(pair):
+                key = self._number(_FACTORS, pair)
                 self.places[key][here] = None
                 noted.append((key, here))
         if self.factoring:
-            for x in sorted(set(product)):
+            for x in dict.fromkeys(product):
                 key = self._number(_FACTOR, (s, x))
                 self.places[key][here] = None
                 noted.append((key, here))
@@ -174,7 +174,7 @@ class Extraction:
     def _gain(self, key: int) -> int:
         """Operations saved by a candidate."""
         places, (kind, name) = self.places[key], self.named[key]
-        if kind is _FACTORS or not places:
+        if not places or kind is _FACTORS:
             return len(places) - 1
         if kind is _FACTOR:
             if len(places) == 1:

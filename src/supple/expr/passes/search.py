@@ -27,8 +27,9 @@ def search(f: Function) -> Function:
             current, size = wide, wide.size()
     for _ in range(min(_TRIES, _EFFORT // max(size, 1))):
         tried = loosened(current, source)
-        if tried.size() <= size:
-            current, size = tried, tried.size()
+        tried_size = tried.size()
+        if tried_size <= size:
+            current, size = tried, tried_size
     return signed_function(current)
 
 

@@ -129,15 +129,19 @@ class Signed:
 
     def live(self) -> list[int]:
         """The nodes the outputs need, operands first."""
-        needed = {abs(r) for refs in self.outputs.values() for r in refs}
-        for i in range(len(self.ops) - 1, 0, -1):
-            if i in needed:
-                needed.update(abs(a) for a in self.args[i])
-        return sorted(needed)
+        args, needed = self.args, bytearray(len(self.ops))
+        for refs in self.outputs.values():
+            for r in refs:
+                needed[abs(r)] = 1
+        for i in range(len(args) - 1, 0, -1):
+            if needed[i]:
+                for a in args[i]:
+                    needed[abs(a)] = 1
+        return [i for i, wanted in enumerate(needed) if wanted]
 
     def size(self) -> int:
         """Additions, subtractions, multiplications and divisions of the live nodes."""
-        return sum(self.ops[i] in ("sum", "mul", "div") for i in self.live())
+        return sum(op in ("sum", "mul", "div") for op in map(self.ops.__getitem__, self.live()))
 
     def uses(self) -> Counter[int]:
         """How often each live node is an operand or an output."""

@@ -133,7 +133,7 @@ def collect(
         if _is_plain(part) and (uses[i] <= divisions or not inverted):
             continue
         once = uses[i] == 1 or (not inverted and inline(part, uses[i]))
-        if once and i not in wanted and _is_short(part):
+        if once and i not in wanted and _is_short(part, graph.ops[i]):
             continue
         sign, atom = made.definition(part)
         parts[i] = {(atom,): sign}
@@ -150,9 +150,9 @@ def _is_inverse(made: Sums, part: Terms) -> bool:
     return len(part) == 1 and all(len(p) == 1 and p[0] in made.inverses for p in part)
 
 
-def _is_short(part: Terms) -> bool:
-    """Whether a polynomial may be flattened in one piece."""
-    return len(part) <= _TERMS and all(len(p) <= _FACTORS for p in part)
+def _is_short(part: Terms, op: str) -> bool:
+    """Whether a polynomial may be flattened in one piece; products of a sum are those of its operands, which were."""
+    return len(part) <= _TERMS and (op == "sum" or all(len(p) <= _FACTORS for p in part))
 
 
 def _is_plain(part: Terms) -> bool:

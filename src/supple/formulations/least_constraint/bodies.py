@@ -8,7 +8,8 @@ its rotation relative (k = 3, 4, 5), because its map to angular acceleration is 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -17,7 +18,7 @@ import numpy as np
 
 from supple.expr.function import Array
 from supple.expr.node import Expr, Scalar, add, mul
-from supple.expr.vector import dot, is_zero, matvec, pairs, zeros
+from supple.expr.vector import dot, is_zero, matvec, zeros
 from supple.formulations.least_constraint.polynomial import Polynomial
 from supple.formulations.least_constraint.quadratic import Quadratic
 from supple.formulations.least_constraint.unknowns import Elastic, Node, Slot, Unknown
@@ -89,18 +90,27 @@ def body_quadratic(
     L, bias = _nodal_map(body, ids, places, ports, first, planar)
     elastic = elastic_forces(body, now.q, now.qd)
     rows, columns = [_filled(row) for row in M], [_filled(L[:, a]) for a in range(len(ids))]
-    ML = [_filled(_few(row, column) for row in rows) for column in columns]  # a column each
+    ML = _product(rows, columns)
+    meeting = _by_place(ML)
     load = [c[i] + _dot(M[i], bias) for i in range(len(M))]
-    made = Quadratic()
+    made, forces = Quadratic(), list(applied)
+    for i in ids:
+        made.add_linear(i, 0)
     for a, i in enumerate(ids):
         made.add_linear(i, shown(_dot(L[:, a], load)))
-        for k in (k for k in columns[a] if k >= 6):
-            made.add_linear(i, mul(shown(L[k, a]), elastic[k - 6]))
-        for k, force in enumerate(applied):
-            made.add_linear(i, mul(-1, mul(shown(L[k, a]), force)))
-        for b in range(a, len(ids)):
+        for pull in _pulls({k: shown(x) for k, x in columns[a].items()}, elastic, forces):
+            made.add_linear(i, pull)
+        for b in sorted({b for k in columns[a] for b in meeting[k] if b >= a}):
             made.add(i, ids[b], shown(_few(columns[a], ML[b])))
     return made
+
+
+def _pulls(column: Mapping[int, Scalar], elastic: Array, forces: Sequence[Scalar]) -> Iterator[Scalar]:
+    """What elastic and applied forces add to one unknown's entry of c, by its column of L."""
+    for k in (k for k in column if k >= 6):
+        yield mul(column[k], elastic[k - 6])
+    for k in (k for k in column if k < len(forces)):
+        yield mul(-1, mul(column[k], forces[k]))
 
 
 def _unknowns(body: Body, index: int, first: int, ports: Sequence[Port]) -> list[Unknown]:
@@ -159,13 +169,12 @@ def _inertia(body: Body, now: Motion, second: Sequence[tuple[Shortened, Back]] =
     inertia = body.I_rr
     MS_de, MS_re, M_ee = body.MS_de.copy(), body.beta.copy(), body.M_ee.copy()
     G = []
-    turning, moving = pairs(body.I_ee), pairs(body.lam)
     for k in range(n):
         own = _symmetric(body.I_re[k])
         G_k = own
-        for i in np.flatnonzero(turning[:, k]).tolist():
+        for i in np.flatnonzero(body.turning[:, k]).tolist():
             G_k = G_k + _symmetric(body.I_ee[i, k]) * Q[i]
-        for i in np.flatnonzero(moving[:, k]).tolist():
+        for i in np.flatnonzero(body.drifting[:, k]).tolist():
             MS_re[:, k] = MS_re[:, k] + body.lam[i, k] * Q[i]
         inertia = inertia + (G_k + own) * Q[k]
         G.append(G_k)
@@ -194,7 +203,8 @@ def _inertia(body: Body, now: Motion, second: Sequence[tuple[Shortened, Back]] =
     for k in range(n):
         Gw = [_dot(G[k][j], W) for j in range(3)]
         c[3:6] = [x + y * V[k] * 2 for x, y in zip(c[3:6], Gw, strict=True)]
-        coriolis = [_dot([body.lam[i, k][j] for i in range(n)], V) for j in range(3)]
+        at = np.flatnonzero(body.drifting[:, k])
+        coriolis = [_dot(body.lam[at, k, j], V[at]) for j in range(3)]
         c[6 + k] = c[6 + k] + (_dot(coriolis, W) * 2 - _dot(Gw, W))
     return M, c
 
@@ -284,9 +294,28 @@ def _dot(a: Iterable[Ring], b: Iterable[Ring]) -> Ring:
     return total
 
 
-def _filled(row: Iterable[Ring]) -> dict[int, Ring]:
+def _filled(row: Array) -> dict[int, Ring]:
     """What is not zero in a row, by places: matrices of many elements are zero nearly everywhere."""
-    return {i: x for i, x in enumerate(row) if not _none(x)}
+    return {i: x for i in np.flatnonzero(row != 0).tolist() if not _none(x := row[i])}
+
+
+def _product(rows: Sequence[Mapping[int, Ring]], columns: Sequence[Mapping[int, Ring]]) -> list[dict[int, Ring]]:
+    """What is not zero in the columns of a product."""
+    reading = _by_place(rows)
+    made = []
+    for column in columns:
+        near = sorted({k for i in column for k in reading[i]})
+        made.append({k: x for k in near if not _none(x := _few(rows[k], column))})
+    return made
+
+
+def _by_place(rows: Sequence[Mapping[int, Ring]]) -> Mapping[int, list[int]]:
+    """Which rows have something at each place."""
+    made = defaultdict[int, list[int]](list)
+    for k, row in enumerate(rows):
+        for i in row:
+            made[i].append(k)
+    return made
 
 
 def _few(a: Mapping[int, Ring], b: Mapping[int, Ring]) -> Ring:

@@ -6,18 +6,19 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from supple.expr.derivative import directional, pull_back, push_forward
+from supple.expr.derivative import pull_back, push_forward
 from supple.expr.function import Array, Function, function, symbols
 from supple.expr.node import HALF, Expr, Scalar, add, mul
 from supple.expr.vector import cross, cross_matrix, dot, is_zero, matmul, matvec, minus, plus, scale, vector, zeros
 from supple.formulations.record import Equations, Formulation
 from supple.formulations.rigid_links.link_system import LinkMotion, LinkSystem
 from supple.formulations.rigid_links.moments import Moments, contract, moments
+from supple.formulations.tree.equations import tangents
 from supple.formulations.tree.friction import coulomb_friction
 from supple.formulations.tree.kinematics import inputs, small_rotation
 from supple.formulations.tree.lagrangian import along_velocities
 from supple.formulations.tree.loops import closure_rows
-from supple.formulations.tree.observed import displacement, only, outline_function
+from supple.formulations.tree.observed import along, displacement, outline_function
 from supple.formulations.tree.strain import elastic_energy, elastic_forces, lost_power
 from supple.robot.mechanism import Anchor
 
@@ -27,26 +28,16 @@ def link_equations(
 ) -> Equations:  # fmt: skip
     """The Equations of a mechanism from its inertial and weight forces and the kinetic energy of every frame."""
     mechanism, s = links.mechanism, links.state
-    direction = symbols("d", mechanism.nv)
-    along = {"q": displacement(mechanism, s.q, direction)}
-    closure, outline = _closure(links), _outline(links)
+    direction, closure = symbols("d", mechanism.nv), _closure(links)
     forces = _forces(links, inertial, closure)
-    return Equations(
-        formulation=formulation.name,
-        mechanism=mechanism,
-        forces=forces,
-        inertia=only(directional(forces, {"a": direction}, direction, "inertia"), "f"),
-        stiffness=only(directional(forces, along, direction, "stiffness"), "f"),
-        damping=only(directional(forces, {"v": direction}, direction, "damping"), "f"),
-        closure=closure,
-        closure_gradient=only(directional(closure, along, direction, "closure_gradient"), "residual"),
-        closure_motion=_closure_motion(links, closure),
-        points=_points(links),
-        energy=_energy(links, kinetic),
-        outline=outline,
-        outline_gradient=directional(outline, along, direction, "outline_gradient"),
-        coupling=formulation.couple,
-    )
+    makes = {
+        **tangents(mechanism, forces, direction),
+        **along(mechanism, s.q, direction, lambda: closure, lambda: _outline(links)),
+        "closure_motion": lambda: _closure_motion(links, closure),
+        "points": lambda: _points(links),
+        "energy": lambda: _energy(links, kinetic),
+    }
+    return Equations(formulation.name, mechanism, makes, formulation.couple)
 
 
 def in_time(links: LinkSystem) -> dict[Expr, Scalar]:

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
+from functools import cache
 
 import numpy as np
 
 from supple.expr.derivative import directional
 from supple.expr.function import Array, Function, function
 from supple.expr.node import Scalar, add, mul, sub
-from supple.expr.vector import cross, dot, identity, is_zero, matvec, minus, pairs, plus, quaternion_rate, scale, zeros
+from supple.expr.vector import cross, dot, identity, is_zero, matvec, minus, plus, quaternion_rate, scale, zeros
 from supple.formulations.tree.friction import coulomb_friction
 from supple.formulations.tree.kinematics import FrameMotion, Kinematics, inputs
 from supple.formulations.tree.loops import closure_function, closure_motion
@@ -21,19 +21,27 @@ from supple.robot.bodies.record import Body, Outline, axial
 from supple.robot.mechanism import Anchor, Mechanism
 
 
-def observed(kin: Kinematics, direction: Array) -> dict[str, Any]:
-    """The fields of Equations that no formulation derives in its own way."""
-    along = {"q": displacement(kin.mechanism, kin.state.q, direction)}
-    closure, outline = closure_function(kin), _outline(kin)
+def observed(kin: Kinematics, direction: Array) -> dict[str, Callable[[], Function]]:
+    """What derives the Functions of Equations that no formulation derives in its own way."""
     return {
-        "mechanism": kin.mechanism,
+        **along(kin.mechanism, kin.state.q, direction, lambda: closure_function(kin), lambda: _outline(kin)),
+        "closure_motion": lambda: closure_motion(kin),
+        "points": lambda: _points(kin),
+        "energy": lambda: _energy(kin),
+    }
+
+
+def along(
+    mechanism: Mechanism, q: Array, direction: Array, closure: Callable[[], Function], outline: Callable[[], Function]
+) -> dict[str, Callable[[], Function]]:
+    """What derives loops and drawing, and how they change along a direction."""
+    moved = {"q": displacement(mechanism, q, direction)}
+    closure, outline = cache(closure), cache(outline)
+    return {
         "closure": closure,
-        "closure_gradient": only(directional(closure, along, direction, "closure_gradient"), "residual"),
-        "closure_motion": closure_motion(kin),
-        "points": _points(kin),
-        "energy": _energy(kin),
+        "closure_gradient": lambda: directional(only(closure(), "residual"), moved, direction, "closure_gradient"),
         "outline": outline,
-        "outline_gradient": directional(outline, along, direction, "outline_gradient"),
+        "outline_gradient": lambda: directional(outline(), moved, direction, "outline_gradient"),
     }
 
 
@@ -77,13 +85,12 @@ def deformed(body: Body, motion: FrameMotion) -> Deformed:
     (MS, MS_de), M_ee = first_moments(body, q), body.M_ee
     inward, inward_moment, inward_elastic = zeros(3), zeros(3), zeros(n)
     inertia, MS_re, G = body.I_rr, body.beta.copy(), []
-    turning, moving = pairs(body.I_ee), pairs(body.lam)
     for k in range(n):
         own = symmetric(body.I_re[k])
         G_k = own
-        for i in np.flatnonzero(turning[:, k]).tolist():
+        for i in np.flatnonzero(body.turning[:, k]).tolist():
             G_k = _matrix_plus(G_k, symmetric(body.I_ee[i, k]), q[i])
-        for i in np.flatnonzero(moving[:, k]).tolist():
+        for i in np.flatnonzero(body.drifting[:, k]).tolist():
             MS_re[:, k] = plus(MS_re[:, k], scale(q[i], body.lam[i, k]))
         inertia = _matrix_plus(inertia, _matrix_plus(G_k, own, 1), q[k])
         G.append(G_k)
@@ -126,9 +133,9 @@ def first_moments(body: Body, q: Array) -> tuple[Array, Array]:
 def symmetric(A: Array) -> Array:
     made = zeros(3, 3)
     for i in range(3):
-        for j in range(3):
-            both = add(A[i, j], A[j, i])
-            made[i, j] = A[i, j] if i == j else mul(Fraction(1, 2), both)
+        made[i, i] = A[i, i]
+        for j in range(i):
+            made[i, j] = made[j, i] = mul(Fraction(1, 2), add(A[i, j], A[j, i]))
     return made
 
 

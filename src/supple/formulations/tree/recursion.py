@@ -20,7 +20,7 @@ import numpy as np
 
 from supple.expr.function import Array, Function, function, symbols
 from supple.expr.node import add, mul, named
-from supple.expr.vector import cross, dot, is_zero, matmul, matvec, pairs, plus, scale, vector, zeros
+from supple.expr.vector import cross, dot, is_zero, matmul, matvec, plus, scale, vector, zeros
 from supple.formulations.tree.friction import coulomb_friction
 from supple.formulations.tree.kinematics import FrameMotion, Kinematics, MarkerMotion, inputs, relative
 from supple.formulations.tree.observed import deformed
@@ -43,12 +43,12 @@ def body_wrench(motion: FrameMotion) -> tuple[Array, Array, Array]:
         matvec(d.MS_de, motion.qdde), d.inward,
     )  # fmt: skip
     n = plus(cross(d.MS, a), matvec(d.inertia, al), matvec(d.MS_re, motion.qdde), cross(w, d.momentum), d.inward_moment)
-    s, moving = _elastic(body, motion), pairs(body.lam)
+    s = _elastic(body, motion)
     for k in range(len(body.coordinates)):
         Gw = matvec(d.G[k], w)
         n = plus(n, scale(mul(2, motion.qde[k]), Gw))
         coriolis = zeros(3)
-        for i in np.flatnonzero(moving[:, k]).tolist():
+        for i in np.flatnonzero(body.drifting[:, k]).tolist():
             coriolis = plus(coriolis, scale(motion.qde[i], body.lam[i, k]))
         terms = (dot(d.MS_de[:, k], a), dot(d.MS_re[:, k], al), mul(2, dot(w, coriolis)), mul(-1, dot(w, Gw)))
         for term in terms:

@@ -17,8 +17,8 @@ import numpy as np
 
 from supple.expr.function import Array
 from supple.expr.node import HALF, Scalar, add, mul
-from supple.expr.vector import dot, identity, is_zero, matmul, matvec, plus, scale, zeros
-from supple.robot.bodies.record import Body
+from supple.expr.vector import dot, identity, is_zero, matmul, matvec, plus, zeros
+from supple.robot.bodies.record import Body, Stretch
 
 
 @dataclass(frozen=True)
@@ -33,7 +33,7 @@ class Strain:
 def strain(body: Body, q: Array, qd: Array) -> Strain:
     """The Strain of a body with elastic coordinates q and rates qd."""
     taken, taking = zeros(len(q)), zeros(len(q))
-    slopes = [matvec(t.G, q) for t in body.stretches]
+    slopes = [_slope(t, q) for t in body.stretches]
     for t, g in zip(body.stretches, slopes, strict=True):
         off, rate = mul(HALF, dot(q, g)), dot(qd, g)
         for k in t.coordinates:  # sums in the order of the elements, so that neighbours share them
@@ -41,16 +41,25 @@ def strain(body: Body, q: Array, qd: Array) -> Strain:
     return Strain(plus(q, taken), plus(qd, taking), slopes)
 
 
+def _slope(t: Stretch, q: Array) -> Array:
+    """G q."""
+    made = zeros(len(q))
+    for i, columns in t.filled:
+        made[i] = dot(t.G[i, columns], q[columns])
+    return made
+
+
 def elastic_forces(body: Body, q: Array, qd: Array) -> Array:
     """What the elastic coordinates resist with: T^T (K x + D x')."""
     s = strain(body, q, qd)
     forces = plus(matvec(body.K_ee, s.x), matvec(body.D_ee, s.rate))
-    made = forces
+    made = forces.copy()
     for t, g in zip(body.stretches, s.slopes, strict=True):
         N: Scalar = 0
         for k in reversed(t.coordinates):
             N = add(N, forces[k])
-        made = plus(made, scale(N, g))
+        for i, _ in t.filled:
+            made[i] = add(made[i], mul(N, g[i]))
     return made
 
 

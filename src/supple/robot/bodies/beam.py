@@ -19,6 +19,7 @@ from supple.robot.bodies.record import Array, Body, Fibres, Marker, Outline, Sle
 from supple.robot.bodies.shortening import PLANAR, SPATIAL, coordinates_of, stretches
 
 DOFS = ("x", "y", "z", "rx", "ry", "rz")
+_ROUNDING = 1e-13
 DRAWN = 8  # points of the drawing per element
 
 
@@ -38,15 +39,16 @@ def beam_body(spec: BeamSpec) -> Body:
         x0 = index * e.h
         for k, a in where.items():
             for axis in range(3):
-                s[axis, a] += density * sums[axis][k]
-                J[a, 0, axis] += density * (x0 * sums[axis][k] + e.h * firsts[axis][k])
+                s[axis, a] = _summed(s[axis, a], density * sums[axis][k])
+                J[a, 0, axis] = _summed(J[a, 0, axis], density * (x0 * sums[axis][k] + e.h * firsts[axis][k]))
             for axis in range(3):
-                rot_beta[axis, a] += spec.rho * e.h * _rotary(spec, axis) * integrated_product(e.rotation[axis][k], [1])
+                own = spec.rho * e.h * _rotary(spec, axis) * integrated_product(e.rotation[axis][k], [1])
+                rot_beta[axis, a] = _summed(rot_beta[axis, a], own)
             for m, b in where.items():
-                K[a, b] += e.K[k, m]
+                K[a, b] = _summed(K[a, b], e.K[k, m])
                 if (k, m) in pairs:
-                    E[a, b] = E[a, b] + pairs[k, m][0]
-                    rot_M[a, b] += pairs[k, m][1]
+                    E[a, b] = _sums(E[a, b], pairs[k, m][0])
+                    rot_M[a, b] = _summed(rot_M[a, b], pairs[k, m][1])
     rigid = rigid_beam(spec)
     fields = from_moments(rigid.mass, rigid.MS_r, zeros(3, 3), s, J, E)
     fields |= {"I_rr": rigid.I_rr, "beta": fields["beta"] + rot_beta, "M_ee": fields["M_ee"] + rot_M}
@@ -57,6 +59,15 @@ def beam_body(spec: BeamSpec) -> Body:
         stretches=stretches(spec), outline=_outline(spec), slender=_slender(spec, e),
         fibres=_fibres(spec, e),
     )  # fmt: skip
+
+
+def _summed(a: Any, b: Any) -> Any:
+    """a + b; 0 where elements cancel each other but for rounding."""
+    total = a + b
+    return 0 if isinstance(total, float) and abs(total) < _ROUNDING * max(abs(a), abs(b)) else total
+
+
+_sums = np.frompyfunc(_summed, 2, 1)
 
 
 def _slender(spec: BeamSpec, e: Element) -> Slender | None:

@@ -75,9 +75,21 @@ class Stretch:
     G: Array  # N x N
 
     @cached_property
+    def filled(self) -> tuple[tuple[int, Array], ...]:
+        """Rows of G that are not zero, each with its columns that are not."""
+        places = self.G != 0
+        return tuple((int(i), np.flatnonzero(places[i])) for i in np.flatnonzero(places.any(axis=1)))
+
+    @cached_property
+    def bending(self) -> Array:
+        """Coordinates whose rows of G are not zero."""
+        return np.array([i for i, _ in self.filled], dtype=int)
+
+    @cached_property
     def numbers(self) -> Array:
-        """G as doubles."""
-        return self.G.astype(float)
+        """G of those, as doubles."""
+        made: Array = self.G[np.ix_(self.bending, self.bending)].astype(float)
+        return made
 
 
 @dataclass(frozen=True)
@@ -193,12 +205,23 @@ class Body:
     def flexible(self) -> bool:
         return bool(self.coordinates)
 
+    @cached_property
+    def turning(self) -> Array:
+        """Pairs of coordinates that I_ee has anything but zeros for (N, N)."""
+        return np.asarray((self.I_ee != 0).any(axis=(2, 3)))
+
+    @cached_property
+    def drifting(self) -> Array:
+        """The same of lam."""
+        return np.asarray((self.lam != 0).any(axis=2))
+
 
 def strains(body: Body, q: Array) -> Array:
     """Strain coordinates of a body at numbers q (..., N)."""
     x = q.copy()
     for t in body.stretches:
-        taken = 0.5 * np.einsum("...i,ij,...j->...", q, t.numbers, q)
+        own = q[..., t.bending]
+        taken = 0.5 * np.einsum("...i,ij,...j->...", own, t.numbers, own)
         x[..., list(t.coordinates)] += taken[..., None]
     return x
 
@@ -215,7 +238,7 @@ def strain_gradient(body: Body, q: Array) -> Array:
     """T of the strain coordinates' change T dq, at numbers q: what the stiffness matrix acts on."""
     T = np.eye(len(q))
     for t in body.stretches:
-        T[list(t.coordinates)] += t.numbers @ q
+        T[np.ix_(np.array(t.coordinates), t.bending)] += t.numbers @ q[t.bending]
     return T
 
 
@@ -228,11 +251,10 @@ def from_moments(mass: Any, s0: Array, S0: Array, s: Array, J: Array, E: Array) 
     for k in range(n):
         beta[:, k] = axial(J[k])
         I_re[k] = np.trace(J[k]) * one - J[k].T
-        for i in range(n):
-            if not is_zero(E[i, k]):
-                M_ee[i, k] = np.trace(E[i, k])
-                lam[i, k] = axial(E[i, k])
-                I_ee[i, k] = M_ee[i, k] * one - E[i, k].T
+    for i, k in np.argwhere((E != 0).any(axis=(2, 3))).tolist():
+        M_ee[i, k] = np.trace(E[i, k])
+        lam[i, k] = axial(E[i, k])
+        I_ee[i, k] = M_ee[i, k] * one - E[i, k].T
     return {
         "mass": mass, "MS_r": s0, "I_rr": np.trace(S0) * one - S0, "MS_de": s, "beta": beta,
         "lam": lam, "I_re": I_re, "I_ee": I_ee, "M_ee": M_ee,
@@ -254,12 +276,10 @@ def moved(body: Body, R: Array, p: Array) -> Body:
         beta[:, k] = beta[:, k] + P @ s[:, k]
         I_re[k] = R @ body.I_re[k] @ R.T + P.T @ hat(s[:, k])
     lam, I_ee = zeros(n, n, 3), zeros(n, n, 3, 3)
-    for i in range(n):
-        for k in range(n):
-            if not is_zero(body.lam[i, k]):
-                lam[i, k] = R @ body.lam[i, k]
-            if not is_zero(body.I_ee[i, k]):
-                I_ee[i, k] = R @ body.I_ee[i, k] @ R.T
+    for i, k in np.argwhere(body.drifting).tolist():
+        lam[i, k] = R @ body.lam[i, k]
+    for i, k in np.argwhere(body.turning).tolist():
+        I_ee[i, k] = R @ body.I_ee[i, k] @ R.T
     outline = body.outline
     if outline is not None:
         Phi_d = np.einsum("ab,pbn->pan", R, outline.Phi_d)
