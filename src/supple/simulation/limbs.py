@@ -73,6 +73,7 @@ class _Table:
         self.m, self.numbers, self._kept = m, list[float](), dict[bytes, int]()
         self._near = dict[bytes, Array]()
         self.bends, self.windows = list[Bend](), list[Window]()
+        self._terms = dict[int, tuple[Bend, ...]]()
         self._bent = dict[tuple[Bend, ...], int]()
         self._stretched = dict[tuple[Window, ...], int]()
         self.roots = [self._root(j) for j in range(len(m.frames))]
@@ -208,6 +209,13 @@ class _Table:
             self._near[key] = near_damping(M, K, D)
         return self._near[key]
 
+    def _bends(self, body: Body) -> tuple[Bend, ...]:
+        """What bending changes of a body's inertia; bodies that are one record ask once."""
+        if id(body) not in self._terms:
+            found = bend_terms(body, self.twists)
+            self._terms[id(body)] = tuple(Bend(x.to, x.first, x.second, self._put(np.array(x.by))) for x in found)
+        return self._terms[id(body)]
+
     def _limb(self, j: int, parts: Partition, span: tuple[int, int]) -> Limb:
         frame, body, band = self.m.frames[j], self.m.frames[j].body, self.bands[j]
         dofs = self._dofs(j, parts)
@@ -222,7 +230,7 @@ class _Table:
         first, count = _span(frame.marker)
         D = self._damping(body, band)
         bands = [_banded(x, band) for x in (body.M_ee, body.K_ee, D)]
-        bends = tuple(Bend(x.to, x.first, x.second, self._put(np.array(x.by))) for x in bend_terms(body, self.twists))
+        bends = self._bends(body)
         windows = tuple(Window(x.first, len(x.pulled), self._put(x.numbers())) for x in stretched(body, D))
         return Limb(
             parent=frame.parent, elastic=len(body.coordinates), e=frame.ev.start, band=band, dofs=len(dofs),
