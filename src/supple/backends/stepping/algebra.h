@@ -12,6 +12,13 @@
 #define SUPPLE_INLINE static inline
 #endif
 
+/* whole matrices, many rows at a time; hardly ever made where matrices are eliminated body by body, so not compiled for long */
+#if LIMBS > 0
+#define SUPPLE_DENSE
+#else
+#define SUPPLE_DENSE SUPPLE_WIDE
+#endif
+
 SUPPLE_INLINE double larger(double x, double y) { return x > y ? x : y; } /* y if x is not a number */
 SUPPLE_INLINE double smaller(double x, double y) { return x < y ? x : y; }
 
@@ -86,7 +93,7 @@ SUPPLE_INLINE void swap(real *x, int i, int j)
 }
 
 /* x -= the PANEL columns at c (n apart) times u, in rows from `from` to `to` */
-SUPPLE_LOCAL SUPPLE_WIDE void subtract(const real *c, int n, const real *u, int from, int to, real *restrict x)
+SUPPLE_LOCAL SUPPLE_DENSE void subtract(const real *c, int n, const real *u, int from, int to, real *restrict x)
 {
     const real u0 = u[0], u1 = u[1], u2 = u[2], u3 = u[3];
     const real *restrict c0 = c, *restrict c1 = c + n, *restrict c2 = c + 2 * n, *restrict c3 = c + 3 * n;
@@ -95,7 +102,7 @@ SUPPLE_LOCAL SUPPLE_WIDE void subtract(const real *c, int n, const real *u, int 
 }
 
 /* x -= L x for the columns from k on of the unit lower triangle, PANEL of them */
-SUPPLE_LOCAL SUPPLE_WIDE void forward(const real *m, int n, int k, real *x)
+SUPPLE_LOCAL SUPPLE_DENSE void forward(const real *m, int n, int k, real *x)
 {
     const real *c = m + k * n;
     real u[PANEL];
@@ -127,7 +134,7 @@ SUPPLE_LOCAL int weightiest(const real *x, int first, int last, const int *live,
 }
 
 /* m (n x n) becomes its LU factors, diagonal inverted; returns smallest / largest pivot, 0 if singular */
-static SUPPLE_WIDE double factorise(real *m, int *pivot, int n, const int *live)
+static SUPPLE_DENSE double factorise(real *m, int *pivot, int n, const int *live)
 {
     const int width = n < SHORT ? n : PANEL;
     double smallest = HUGE_VAL, largest = 0.0;
@@ -164,7 +171,7 @@ static SUPPLE_WIDE double factorise(real *m, int *pivot, int n, const int *live)
 }
 
 /* b becomes the solution of m x = b */
-static SUPPLE_WIDE void solve(const real *m, const int *pivot, int n, real *b)
+static SUPPLE_DENSE void solve(const real *m, const int *pivot, int n, real *b)
 {
     const int whole = n - n % PANEL;
     for (int k = 0; k < n; k++)

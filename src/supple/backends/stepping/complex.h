@@ -2,7 +2,7 @@
 #define SMALL 60 /* unknowns up to which the inverse matrix is quicker than its factors */
 
 /* x -= the PANEL columns at cr + i ci (n apart) times u, in rows from `from` to `to` */
-SUPPLE_LOCAL SUPPLE_WIDE void subtract_complex(const real *cr, const real *ci, int n, const real *ur, const real *ui,
+SUPPLE_LOCAL SUPPLE_DENSE void subtract_complex(const real *cr, const real *ci, int n, const real *ur, const real *ui,
                                                int from, int to, real *restrict xr, real *restrict xi)
 {
     const real a0 = ur[0], a1 = ur[1], a2 = ur[2], a3 = ur[3], b0 = ui[0], b1 = ui[1], b2 = ui[2], b3 = ui[3];
@@ -17,7 +17,7 @@ SUPPLE_LOCAL SUPPLE_WIDE void subtract_complex(const real *cr, const real *ci, i
 }
 
 /* x -= L x for the columns from k on of the unit lower triangle, PANEL of them */
-SUPPLE_LOCAL SUPPLE_WIDE void forward_complex(const real *re, const real *im, int n, int k, real *xr, real *xi)
+SUPPLE_LOCAL SUPPLE_DENSE void forward_complex(const real *re, const real *im, int n, int k, real *xr, real *xi)
 {
     const real *cr = re + k * n, *ci = im + k * n;
     for (int j = k + 1; j < k + PANEL; j++)
@@ -30,7 +30,7 @@ SUPPLE_LOCAL SUPPLE_WIDE void forward_complex(const real *re, const real *im, in
 }
 
 /* Column k, with a pivot in it, divided by that; the columns after it up to `last` less what it takes of them */
-SUPPLE_LOCAL SUPPLE_WIDE void eliminate_complex(real *re, real *im, int n, int k, int last)
+SUPPLE_LOCAL SUPPLE_DENSE void eliminate_complex(real *re, real *im, int n, int k, int last)
 {
     real *restrict xr = re + k * n, *restrict xi = im + k * n;
     const real square = xr[k] * xr[k] + xi[k] * xi[k], ir = xr[k] / square, ii = -xi[k] / square;
@@ -52,7 +52,7 @@ SUPPLE_LOCAL SUPPLE_WIDE void eliminate_complex(real *re, real *im, int n, int k
 }
 
 /* re + i im (n x n) becomes its LU factors, diagonal inverted; 0 if singular */
-SUPPLE_LOCAL SUPPLE_WIDE int factorise_complex(real *re, real *im, int *pivot, int n, const int *live)
+SUPPLE_LOCAL SUPPLE_DENSE int factorise_complex(real *re, real *im, int *pivot, int n, const int *live)
 {
     const int width = n < SHORT ? n : PANEL;
     double largest = 0.0;
@@ -89,7 +89,7 @@ SUPPLE_LOCAL SUPPLE_WIDE int factorise_complex(real *re, real *im, int *pivot, i
 }
 
 /* x -= the column at cr + i ci times u, in rows from `from` to `to` */
-SUPPLE_LOCAL SUPPLE_WIDE void subtract_column(const real *restrict cr, const real *restrict ci, real ur, real ui, int from,
+SUPPLE_LOCAL SUPPLE_DENSE void subtract_column(const real *restrict cr, const real *restrict ci, real ur, real ui, int from,
                                               int to, real *restrict xr, real *restrict xi)
 {
     for (int i = from; i < to; i++) {
@@ -99,7 +99,7 @@ SUPPLE_LOCAL SUPPLE_WIDE void subtract_column(const real *restrict cr, const rea
 }
 
 /* br + i bi becomes the solution */
-SUPPLE_LOCAL SUPPLE_WIDE void solve_complex(const real *re, const real *im, const int *pivot, int n, real *br, real *bi)
+SUPPLE_LOCAL SUPPLE_DENSE void solve_complex(const real *re, const real *im, const int *pivot, int n, real *br, real *bi)
 {
     for (int k = 0; k < n; k++) {
         swap(br, k, pivot[k]);
@@ -147,7 +147,7 @@ SUPPLE_LOCAL void invert_complex(real *re, real *im, const int *pivot)
 }
 
 /* x becomes m x, four columns at a time */
-SUPPLE_LOCAL SUPPLE_WIDE void multiply(const real *m, real *x)
+SUPPLE_LOCAL SUPPLE_DENSE void multiply(const real *m, real *x)
 {
     real sum[AT_LEAST_ONE(N_FREE)], u[AT_LEAST_ONE(N_FREE)];
     memset(sum, 0, sizeof sum);
@@ -162,7 +162,7 @@ SUPPLE_LOCAL SUPPLE_WIDE void multiply(const real *m, real *x)
     memcpy(x, sum, N_FREE * sizeof(real));
 }
 
-SUPPLE_LOCAL SUPPLE_WIDE void multiply_complex(const real *re, const real *im, real *x, real *y)
+SUPPLE_LOCAL SUPPLE_DENSE void multiply_complex(const real *re, const real *im, real *x, real *y)
 {
     real r[AT_LEAST_ONE(N_FREE)], m[AT_LEAST_ONE(N_FREE)], u[AT_LEAST_ONE(N_FREE)], w[AT_LEAST_ONE(N_FREE)];
     memset(r, 0, sizeof r);

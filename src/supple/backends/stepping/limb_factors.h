@@ -13,7 +13,7 @@ SUPPLE_INLINE void OF(less_row)(int n, NUMBER l, const NUMBER *a, NUMBER *restri
 }
 
 /* What stretches of bent beams add to v D + x K in the columns of a body */
-SUPPLE_INLINE void OF(stretch_out)(const double *reach, int j, NUMBER v, NUMBER x, NUMBER *m)
+static void OF(stretch_out)(const double *reach, int j, NUMBER v, NUMBER x, NUMBER *m)
 {
     const Limb *limb = LIMB + j;
     const double *g = reach + LIMB_BENT[j] + TWISTS * (TWISTS + limb->elastic);
@@ -80,7 +80,7 @@ static void OF(set_out)(const double *reach, NUMBER *m, OF(Left) *left)
 }
 
 /* Takes a coordinate off the inertia on its twist and off the forces in loops: its column on them, a, becomes a / pivot */
-SUPPLE_INLINE void OF(take_off)(const Limb *limb, int j, NUMBER p, NUMBER *a, NUMBER *m, OF(Left) *left)
+static void OF(take_off)(const Limb *limb, int j, NUMBER p, NUMBER *a, NUMBER *m, OF(Left) *left)
 {
     const int forces = limb->last - limb->first;
     NUMBER *inertia = left->inertia[j], *pull = left->pull + LIMB_PULL[j], *loops = m + LIMB_LOOPS;
@@ -101,7 +101,7 @@ SUPPLE_INLINE void OF(take_off)(const Limb *limb, int j, NUMBER p, NUMBER *a, NU
 }
 
 /* A coordinate that moves no mass goes to the forces in loops, at a place i: its column a on them and on the twist */
-SUPPLE_INLINE void OF(lend)(const Limb *limb, int j, int i, const NUMBER *a, NUMBER *m, OF(Left) *left)
+static void OF(lend)(const Limb *limb, int j, int i, const NUMBER *a, NUMBER *m, OF(Left) *left)
 {
     const int forces = limb->last - limb->first;
     NUMBER *loops = m + LIMB_LOOPS, *pull = left->pull + LIMB_PULL[j] + i - limb->first;
@@ -114,7 +114,7 @@ SUPPLE_INLINE void OF(lend)(const Limb *limb, int j, int i, const NUMBER *a, NUM
     }
 }
 
-SUPPLE_INLINE void OF(lend_elastic)(const Limb *limb, int j, NUMBER *m, OF(Left) *left)
+static void OF(lend_elastic)(const Limb *limb, int j, NUMBER *m, OF(Left) *left)
 {
     NUMBER *loops = m + LIMB_LOOPS;
     for (int k = 0; k < limb->elastic; k++) {
@@ -131,7 +131,7 @@ SUPPLE_INLINE void OF(lend_elastic)(const Limb *limb, int j, NUMBER *m, OF(Left)
 }
 
 /* Elastic coordinates of a limb eliminated; 0: they have no inertia */
-SUPPLE_INLINE int OF(eliminate_elastic)(const Limb *limb, int j, NUMBER *m, OF(Left) *left)
+static int OF(eliminate_elastic)(const Limb *limb, int j, NUMBER *m, OF(Left) *left)
 {
     const int wide = COLUMN(limb), rest = wide - 1 - limb->band;
     int finite;
@@ -161,8 +161,8 @@ SUPPLE_INLINE int OF(eliminate_elastic)(const Limb *limb, int j, NUMBER *m, OF(L
 }
 
 /* The same of a joint's coordinates, with stiffness and damping of a controller */
-SUPPLE_INLINE int OF(eliminate_joint)(const Limb *limb, int j, NUMBER v, NUMBER x, const double (*gain)[N_V], NUMBER *m,
-                                      OF(Left) *left)
+static int OF(eliminate_joint)(const Limb *limb, int j, NUMBER v, NUMBER x, const double (*gain)[N_V], NUMBER *m,
+                               OF(Left) *left)
 {
     const int forces = limb->last - limb->first;
     int finite;
@@ -195,7 +195,7 @@ SUPPLE_INLINE int OF(eliminate_joint)(const Limb *limb, int j, NUMBER v, NUMBER 
 }
 
 /* What is left of a limb becomes a part of the one that it hangs on */
-SUPPLE_INLINE void OF(hand_down)(const double *reach, int j, NUMBER *m, OF(Left) *left)
+static void OF(hand_down)(const double *reach, int j, NUMBER *m, OF(Left) *left)
 {
     const Limb *limb = LIMB + j, *on = LIMB + limb->parent;
     const double *T = reach + LIMB_REACH[j];

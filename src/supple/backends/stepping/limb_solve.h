@@ -130,7 +130,7 @@ SUPPLE_INLINE void OF(follow_host)(const Meeting *at, const NUMBER *m, OF(Forced
 }
 
 /* Forces f become accelerations, and `loops` the forces in loops, against what they are counted as; V is made here */
-static SUPPLE_WIDE void OF(limb_solve)(Sim *z, int which, OF(Forced) *f)
+SUPPLE_APART SUPPLE_WIDE void OF(limb_solve)(Sim *z, int which, OF(Forced) *f)
 {
     const NUMBER *m = OF(columns_of)(z, which), *packed = OF(packed_of)(z, which);
     const double *reach = reach_of(z, which);
