@@ -76,8 +76,8 @@ def plant(
         found = (
             _in_closed_form(model, source, q, parts, prescribed, loads, passes, bool(damping)) if not dense or only else None
         )
-        limbed = kept is None and not (often and len(parts.free) <= MANY)
-        made = _with_loops(model, source, q, parts, {"tree": tree(source)} if found is None else found, limbed)
+        made = _with_loops(model, source, q, parts, {"tree": tree(source)} if found is None else found)
+        made |= {} if found is None else _bodies(model, source, parts, kept is None, often)
     functions = {**made, "power": power(source, parts)}
     if damping:
         functions = undamped(functions)
@@ -118,23 +118,20 @@ def _in_closed_form(
     return found
 
 
-def _with_loops(
-    model: Model, source: Equations, q: Array, parts: Partition, made: dict[str, Any], limbed: bool
-) -> dict[str, Any]:
-    """The Functions of a plant with those of its loops, and of its bodies one by one, if these are of use."""
-    if "tree" in made:
-        return made | loop_functions(source, parts, None)
-    return made | loop_functions(source, parts, model.jacobian(q)) | (_limbed(model, source, parts) if limbed else {})
+def _with_loops(model: Model, source: Equations, q: Array, parts: Partition, made: dict[str, Any]) -> dict[str, Any]:
+    """The Functions of a plant with those of its loops."""
+    return made | loop_functions(source, parts, None if "tree" in made else model.jacobian(q))
 
 
-def _limbed(model: Model, source: Equations, parts: Partition) -> dict[str, Any]:
-    """The bodies of a plant one by one, and stages that fill the lanes in which accelerations are computed."""
-    if len(parts.free) > MANY:
-        return {"limbs": limbs(source, model.mechanism, parts)}
-    if len(parts.free) < SOME:
+def _bodies(model: Model, source: Equations, parts: Partition, alike: bool, often: bool) -> dict[str, Any]:
+    """The bodies of a plant one by one, if they are `alike` in all runs, and stages that fill the lanes in which
+    accelerations are computed."""
+    n = len(parts.free)
+    if n > MANY:
+        return {"limbs": limbs(source, model.mechanism, parts)} if alike else {}
+    if n < SOME or often:
         return {}
-    found = limbs(None, model.mechanism, parts)
-    return {} if found is None else {"limbs": found, "stages": MOST}
+    return {"stages": MOST, "limbs": limbs(None, model.mechanism, parts) if alike else None}
 
 
 def _coupled(
