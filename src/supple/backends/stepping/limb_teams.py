@@ -22,7 +22,9 @@ class Leg:
 
 
 def teams_of(limbs: Limbs, columns: Sequence[Columns]) -> list[list[Leg]]:
-    """Legs that have the same limbs, as many as lanes."""
+    """Legs that have the same limbs, as many as lanes; none where four stages fill the vectors as well, in less text."""
+    if limbs.balance is None:
+        return []
     alike: dict[object, list[Leg]] = {}
     for leg in _legs(limbs):
         alike.setdefault(_shape(limbs, columns, leg), []).append(leg)
