@@ -12,11 +12,11 @@ from dataclasses import replace
 
 import numpy as np
 
-from supple.backends.stepping.plant import Damped
+from supple.backends.stepping.plant import Damped, Stretched
 from supple.expr.function import Array
 from supple.model.algebra import eigh
 from supple.robot.bodies.record import Body
-from supple.robot.mechanism import Mechanism
+from supple.robot.mechanism import Frame, Mechanism
 
 _ENOUGH = 1e-6  # of what is left, at which it ends
 _MOST = 100  # iterations of conjugate gradients
@@ -30,20 +30,33 @@ def taken_out(mechanism: Mechanism) -> tuple[Mechanism, tuple[Damped, ...]]:
         body = frame.body
         D = body.D_ee.copy()
         for part in _full(body):
-            at = np.ix_(part, part)
-            found.append(Damped(tuple(place[frame.ev.start + int(k)] for k in part), D[at].astype(float)))
-            D[at] = 0
+            at, stretches = np.ix_(part, part), _stretches(frame, part)
+            if stretches is not None:
+                found.append(Damped(tuple(place[frame.ev.start + int(k)] for k in part), D[at].astype(float), stretches))
+                D[at] = 0
         frames.append(replace(frame, body=replace(body, D_ee=D)))
     return (replace(mechanism, frames=tuple(frames)), tuple(found)) if found else (mechanism, ())
 
 
 def _full(body: Body) -> list[Array]:
-    """Coordinates that damp each other farther than mass and stiffness reach, and whose strains are their own: those that
-    bending shortens are damped by the rates of both."""
-    D, places = body.D_ee != 0, (body.M_ee != 0) | (body.K_ee != 0)
-    shortened = {int(k) for stretch in body.stretches for k in stretch.coordinates}
-    parts = [part for part in _parts(D) if not shortened & set(part.tolist())] if (D & ~places).any() else []
-    return [part for part in parts if (D & ~places)[np.ix_(part, part)].any()]
+    """Coordinates that damp each other farther than mass and stiffness reach."""
+    far = (body.D_ee != 0) & (body.M_ee == 0) & (body.K_ee == 0)
+    return [part for part in _parts(body.D_ee != 0) if far[np.ix_(part, part)].any()] if far.any() else []
+
+
+def _stretches(frame: Frame, part: Array) -> tuple[Stretched, ...] | None:
+    """What bending adds to the strains of some coordinates of a frame's body; None if not to all from one of them on."""
+    found, own = list[Stretched](), part.tolist()
+    for t in frame.body.stretches:
+        met = sorted(set(t.coordinates) & set(own))
+        if met:
+            first = own.index(met[0])
+            if met != own[first:]:
+                return None
+            for together in _parts(t.numbers != 0):  # each plane for itself
+                q, v = (tuple((start + t.bending[together]).tolist()) for start in (frame.e.start, frame.ev.start))
+                found.append(Stretched(first, q, v, t.numbers[np.ix_(together, together)]))
+    return tuple(sorted(found, key=lambda x: x.first))
 
 
 def near_damping(M: Array, K: Array, D: Array) -> Array:

@@ -120,22 +120,28 @@ class Model:
     def _damped(self, name: str, inputs: dict[str, Any], found: dict[str, Array]) -> dict[str, Array]:
         moved = {"forces": "v", "damping": "direction", "energy": "v"}.get(name)
         v = np.zeros(0) if moved is None else np.asarray(inputs[moved])
-        lost = self.further_damping(v) if v.any() else None
+        lost = self.further_damping(np.asarray(inputs["q"]), v) if v.any() else None
         if lost is None:
             return found
         if name == "energy":
             return found | {"dissipation": found["dissipation"] + (lost * v).sum(axis=-1)}
         return found | {"f": found["f"] + lost}
 
-    def further_damping(self, v: Array) -> Array | None:
-        """Forces of damping that is not in the equations at rates (..., nv); None if there is none."""
+    def further_damping(self, q: Array, v: Array) -> Array | None:
+        """Forces of damping that is not in the equations at positions (..., nq) and rates (..., nv); None if there is none."""
         if self.viscous is None and not self.beside:
             return None
         made = np.zeros(v.shape) if self.viscous is None else v @ self.viscous
         elastic = np.array(self.mechanism.indices("elastic"), dtype=int)
         for part in self.beside:
-            at = elastic[list(part.at)]
-            made[..., at] += v[..., at] @ part.D.T
+            at, slopes = elastic[list(part.at)], [q[..., list(t.q)] @ t.G for t in part.stretches]
+            rate = v[..., at]
+            for t, slope in zip(part.stretches, slopes, strict=True):
+                rate[..., t.first :] += (slope * v[..., list(t.v)]).sum(axis=-1, keepdims=True)
+            force = rate @ part.D.T
+            made[..., at] += force
+            for t, slope in zip(part.stretches, slopes, strict=True):
+                made[..., list(t.v)] += force[..., t.first :].sum(axis=-1, keepdims=True) * slope
         return made
 
     # The virtual tree -------------------------------------------------------------------------------------------------

@@ -97,7 +97,7 @@ def _evaluated(
     kept, tau = shelf.array(first, count), np.zeros((len(model.active), count))
     every: dict[str, Any] = {"q": q, "v": v, "a": a, "w": w, "g": model.gravity}
     inputs = {k: every[k] for k in f.inputs}
-    damping = model.further_damping(v)
+    damping = model.further_damping(q, v)
     if asked.drives:
         tau[np.searchsorted(model.active, given)] = _drives(model, f, inputs, kept, damping, list(given))
     else:

@@ -139,7 +139,7 @@ def _resumed(simulator: Simulator, settings: Settings, group: Group, state: byte
     lanes = group.stepper.lanes
     if notes["dense"]:
         group.stepper = simulator.stepper(lanes, dense=True)
-    if notes.get("layout") != layout_mark() or len(state) != group.stepper.layout.size:
+    if notes.get("layout") != layout_mark() or len(state) not in group.stepper.layout.sizes:
         raise SuppleError("the checkpoint was made by another version of supple; start again without --resume")
     group.state, group.samples, group.kept = State(group.stepper.layout, state), [samples], (1, len(samples))
     group.switched, group.earlier = notes.get("switched"), notes.get("spent", 0.0)

@@ -21,10 +21,10 @@ static void chain_models(const Sim *z, const real *q, const real *v, const real 
         CHAIN_MODEL[k](q, v, g, wrench, z->parameters, M, to->c + at, to->load + at, J);
     }
 #ifdef FURTHER_DAMPING
-    real x[FURTHER_DAMPING]; /* forces that velocities of one chain may have on another */
-    further_damping(v, x);
-    for (int i = 0; i < FURTHER_DAMPING; i++)
-        to->c[V_CHAIN[ELASTIC_V[i]]] += x[i];
+    real all[N_V]; /* forces that velocities of one chain may have on another */
+    further_damping(q, v, all);
+    for (int i = 0; i < N_V; i++)
+        to->c[V_CHAIN[i]] += all[i];
 #endif
 }
 

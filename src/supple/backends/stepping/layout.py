@@ -48,6 +48,11 @@ class Field:
     about: str = ""
     carried: bool = False
 
+    @property
+    def whole(self) -> bool:
+        """Whether matrices of all unknowns stand in it."""
+        return "N_UNKNOWN * N_UNKNOWN" in self.size
+
 
 @dataclass(frozen=True)
 class Struct:

@@ -142,36 +142,64 @@ static SUPPLE_WIDE void limb_correct(Sim *z, const Collocation *c, double (*w)[A
 }
 
 #ifdef LIMB_DAMPING
+#if defined(__GNUC__)
+#define ABREAST (DAMPED_AHEAD / 2)
+typedef double Abreast __attribute__((vector_size(ABREAST * sizeof(double)), aligned(sizeof(double)), may_alias));
+#else
+#define ABREAST 1
+typedef double Abreast;
+#endif
+/* x = D v of three stages, D of a block by its rows, sixteen entries at a time; what x has behind the block is spoilt */
+static SUPPLE_WIDE void damped_block(const double *D, int n, const double *const *v, double *const *x)
+{
+    for (int i = 0; i < n; i += 2 * ABREAST) {
+        Abreast a0 = {0}, a1 = {0}, a2 = {0}, b0 = {0}, b1 = {0}, b2 = {0};
+        for (int k = 0; k < n; k++) {
+            const Abreast a = *(const Abreast *)(D + k * n + i), b = *(const Abreast *)(D + k * n + i + ABREAST);
+            a0 += a * v[0][k];
+            a1 += a * v[1][k];
+            a2 += a * v[2][k];
+            b0 += b * v[0][k];
+            b1 += b * v[1][k];
+            b2 += b * v[2][k];
+        }
+        *(Abreast *)(x[0] + i) = a0;
+        *(Abreast *)(x[1] + i) = a1;
+        *(Abreast *)(x[2] + i) = a2;
+        *(Abreast *)(x[0] + i + ABREAST) = b0;
+        *(Abreast *)(x[1] + i + ABREAST) = b1;
+        *(Abreast *)(x[2] + i + ABREAST) = b2;
+    }
+}
+
 /* Forces of further damping in the postures of all stages, added to what is out of balance; and the power that they take.
  * again: 0 where those of the last call do, because hardly anything has changed since */
-static SUPPLE_WIDE void damp(const Posture *at, int again, double (*balance)[N_V], double *lost)
+static void damp(const Posture *at, int again, double (*balance)[N_V], double *lost)
 {
-    static SUPPLE_THREAD double v[STAGES][LIMB_DAMPING + 1], x[STAGES][LIMB_DAMPING];
-    for (int p = 0; p < STAGES; p++)
-        for (int i = 0; i < LIMB_DAMPING; i++) {
-            v[p][i] = at[p].v[ELASTIC_V[DAMPED_AT[i]]];
-            x[p][i] = again ? 0.0 : x[p][i];
+    static SUPPLE_THREAD double v[STAGES][LIMB_DAMPING], x[STAGES][LIMB_DAMPING + 2 * ABREAST];
+    static SUPPLE_THREAD double slope[STAGES][BENDING * ALL_STRETCHES];
+    for (int p = 0; p < STAGES; p++) {
+        for (int i = 0; i < LIMB_DAMPING; i++)
+            v[p][i] = at[p].v[DAMPED_AT[i]];
+        for (const Damped *d = DAMPED_BLOCK; d < DAMPED_BLOCK + DAMPED_BLOCKS; d++) {
+            if (again)
+                slopes_of(d, at[p].q, slope[p] + BENDING * d->stretch);
+            strain_rates(d, slope[p] + BENDING * d->stretch, at[p].v, v[p] + d->at);
         }
-    for (int d = 0; d < DAMPED_BLOCKS && again; d++) {
-        const int first = DAMPED[d][0], n = DAMPED[d][1];
-        double *restrict x0 = x[0] + first, *restrict x1 = x[1] + first, *restrict x2 = x[2] + first;
-        const double *v0 = v[0] + first, *v1 = v[1] + first, *v2 = v[2] + first;
-        for (int k = 0; k < n; k += 2) { /* a row of zeros may follow the last */
-            const double *restrict a = DAMPING + DAMPED[d][2] + k * n, *restrict b = a + n;
-            const double a0 = v0[k], a1 = v1[k], a2 = v2[k], b0 = v0[k + 1], b1 = v1[k + 1], b2 = v2[k + 1];
-            for (int i = 0; i < n; i++) {
-                x0[i] += a[i] * a0 + b[i] * b0;
-                x1[i] += a[i] * a1 + b[i] * b1;
-                x2[i] += a[i] * a2 + b[i] * b2;
-            }
-        }
+    }
+    for (const Damped *d = DAMPED_BLOCK; d < DAMPED_BLOCK + DAMPED_BLOCKS && again; d++) {
+        const double *const rate[] = {v[0] + d->at, v[1] + d->at, v[2] + d->at};
+        double *const force[] = {x[0] + d->at, x[1] + d->at, x[2] + d->at};
+        damped_block(DAMPING + d->D, d->n, rate, force);
     }
     for (int p = 0; p < STAGES; p++) {
         lost[p] = 0.0;
         for (int i = 0; i < LIMB_DAMPING; i++) {
-            balance[p][ELASTIC_V[DAMPED_AT[i]]] += x[p][i];
+            balance[p][DAMPED_AT[i]] += x[p][i];
             lost[p] += x[p][i] * v[p][i];
         }
+        for (const Damped *d = DAMPED_BLOCK; d < DAMPED_BLOCK + DAMPED_BLOCKS; d++)
+            strain_forces(d, slope[p] + BENDING * d->stretch, x[p] + d->at, balance[p]);
     }
 }
 #endif

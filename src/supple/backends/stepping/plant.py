@@ -195,11 +195,23 @@ class Limbs:
     numbers: Any = field(compare=False)
 
 
+class Stretched(NamedTuple):
+    """Bending that stretches some of the coordinates that damp each other, from one of them on: their strains change at the
+    rate v.G q more. Places in q and in v of what bends, and G."""
+
+    first: int
+    q: tuple[int, ...]
+    v: tuple[int, ...]
+    G: Any
+
+
 class Damped(NamedTuple):
-    """Elastic coordinates that damp each other, by their places among all of these, and the matrix of it."""
+    """Elastic coordinates that damp each other, by their places among all of these, the matrix of it, and what else changes
+    their strains, in the order of what it stretches."""
 
     at: tuple[int, ...]
     D: Any
+    stretches: tuple[Stretched, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -25,6 +26,18 @@ class Layout:
     size: int
     lanes: int
     places: Mapping[str, tuple[slice, Any]]
+    matrices: tuple[slice, ...]  # whole ones, in which nothing stands where bodies are eliminated one by one
+
+    @cached_property
+    def rest(self) -> tuple[slice, ...]:
+        """All bytes beside those of whole matrices."""
+        cuts = [0, *(x for part in self.matrices for x in (part.start, part.stop)), self.size]
+        return tuple(slice(a, b) for a, b in zip(cuts[::2], cuts[1::2], strict=True))
+
+    @cached_property
+    def sizes(self) -> tuple[int, int]:
+        """Bytes of a state, with whole matrices and without."""
+        return self.size, sum(part.stop - part.start for part in self.rest)
 
     @classmethod
     def of(cls, library: ctypes.CDLL, lanes: int) -> Layout:
@@ -32,11 +45,12 @@ class Layout:
         library.supple_size.restype = ctypes.c_longlong
         library.supple_layout.restype = ctypes.POINTER(ctypes.c_longlong)
         table = library.supple_layout()
-        places = {}
+        places, matrices = {}, []
         for k, x in enumerate(leaves()):
             first, size = table[2 * k], table[2 * k + 1]
             places[x.name] = (slice(first, first + size), _KINDS.get(x.kind, np.int32))
-        return cls(int(library.supple_size()), lanes, places)
+            matrices += [places[x.name][0]] if x.whole else []
+        return cls(int(library.supple_size()), lanes, places, tuple(sorted(matrices, key=lambda part: part.start)))
 
 
 def choice(
@@ -64,14 +78,19 @@ class State:
         shift = -space.ctypes.data % _ALIGNED
         self._bytes = space[shift : shift + layout.size]
         if data is not None:
-            self._bytes[:] = np.frombuffer(bytes(data), dtype=np.uint8)
+            given, first = np.frombuffer(bytes(data), dtype=np.uint8), 0
+            for part in (slice(0, layout.size),) if len(given) == layout.size else layout.rest:
+                self._bytes[part] = given[first : first + part.stop - part.start]
+                first += part.stop - part.start
         self.pointer = ctypes.c_void_p(self._bytes.ctypes.data)
         self._layout = layout
 
     @property
     def data(self) -> bytes:
-        """All of it, for a checkpoint."""
-        return self._bytes.tobytes()
+        """All of it, for a checkpoint; whole matrices are left out if nothing stands in any."""
+        if any(self._bytes[part].any() for part in self._layout.matrices):
+            return self._bytes.tobytes()
+        return b"".join(self._bytes[part].tobytes() for part in self._layout.rest)
 
     def __getitem__(self, name: str) -> Array:
         place, kind = self._layout.places[name]

@@ -169,19 +169,22 @@ def beam_marker(spec: BeamSpec, fraction: Any) -> Marker:
     place = zeros(3)
     place[0] = fraction * spec.length
     e = spec.element if spec.elements else None
-    Phi_d, Phi_r = (_shapes(spec, fraction, f) for f in ((e.displacement, e.rotation) if e else ((), ())))
+    Phi_d, Phi_r = (_shapes(spec, fraction, *f) for f in (((e.displacement, 0), (e.rotation, 3)) if e else (((),), ((),))))
     return Marker(place, eye(), Phi_d, Phi_r)
 
 
-def _shapes(spec: BeamSpec, fraction: Any, shapes: Sequence[Sequence[Coefficients]]) -> Array:
-    """Shape functions of an element (axis, coordinate) at a fraction of the beam, for the coordinates of the beam."""
+def _shapes(spec: BeamSpec, fraction: Any, shapes: Sequence[Sequence[Coefficients]], first: int = 0) -> Array:
+    """Shape functions of an element (axis, coordinate) at a fraction of the beam, for the coordinates of the beam.
+
+    `first`: the node's coordinate along the first axis, which is all that moves there (and no rounding beside it)."""
     dofs = PLANAR if spec.planar else SPATIAL
     made = zeros(3, len(dofs) * spec.elements)
     index = min(int(fraction * spec.elements), spec.elements - 1)
     xi = fraction * spec.elements - index
+    xi = round(xi) if abs(xi - round(xi)) < _ROUNDING else xi
     for axis, own in enumerate(shapes):
         for k, a in coordinates_of(index, dofs).items():
-            made[axis, a] = at(own[k], xi)
+            made[axis, a] = int(k == 6 * xi + first + axis) if xi in (0, 1) else at(own[k], xi)
     return made
 
 
