@@ -46,7 +46,7 @@ def test_damping_that_neighbours_have_is_itself() -> None:
 
 
 def test_nothing_is_lost_of_what_is_taken_out() -> None:
-    """What is left in the equations and what is taken out make the damping of the bodies; shortened coordinates stay."""
+    """What is left in the equations and what is taken out make the damping of the bodies."""
     whole = _mechanism(4)
     thin, found = taken_out(whole)
     elastic = whole.indices("elastic")
@@ -57,6 +57,7 @@ def test_nothing_is_lost_of_what_is_taken_out() -> None:
     for block in found:
         made[np.ix_(block.at, block.at)] += block.D
     np.testing.assert_array_equal(made, D[np.ix_(elastic, elastic)])
-    assert {len(x.at) for x in found} == {4, 8}  # torsion; bending in two planes
-    assert len(found) == 9 * 3
+    assert {len(x.at) for x in found} == {4, 8}  # torsion and stretching; bending in two planes
+    assert len(found) == 9 * 4
+    assert not kept.any()
     assert taken_out(_mechanism(1))[1] == ()

@@ -8,6 +8,7 @@ mode's damping counts the same in all modes. With P = W W^T, the entries of P X 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -32,7 +33,8 @@ def taken_out(mechanism: Mechanism) -> tuple[Mechanism, tuple[Damped, ...]]:
         for part in _full(body):
             at, stretches = np.ix_(part, part), _stretches(frame, part)
             if stretches is not None:
-                found.append(Damped(tuple(place[frame.ev.start + int(k)] for k in part), D[at].astype(float), stretches))
+                places = tuple(place[frame.ev.start + int(k)] for k in part)
+                found.append(Damped(places, D[at].astype(float), _stretched(frame, stretches)))
                 D[at] = 0
         frames.append(replace(frame, body=replace(body, D_ee=D)))
     return (replace(mechanism, frames=tuple(frames)), tuple(found)) if found else (mechanism, ())
@@ -44,19 +46,25 @@ def _full(body: Body) -> list[Array]:
     return [part for part in _parts(body.D_ee != 0) if far[np.ix_(part, part)].any()] if far.any() else []
 
 
-def _stretches(frame: Frame, part: Array) -> tuple[Stretched, ...] | None:
-    """What bending adds to the strains of some coordinates of a frame's body; None if not to all from one of them on."""
-    found, own = list[Stretched](), part.tolist()
+def _stretches(frame: Frame, part: Array) -> list[tuple[int, Array, Array]] | None:
+    """What bending adds to the strains of some coordinates of a frame's body, in their order: the first of them, elastic
+    coordinates and their G. None where it is not added to all from that on."""
+    found, own = list[tuple[int, Array, Array]](), part.tolist()
     for t in frame.body.stretches:
         met = sorted(set(t.coordinates) & set(own))
-        if met:
-            first = own.index(met[0])
-            if met != own[first:]:
-                return None
-            for together in _parts(t.numbers != 0):  # each plane for itself
-                q, v = (tuple((start + t.bending[together]).tolist()) for start in (frame.e.start, frame.ev.start))
-                found.append(Stretched(first, q, v, t.numbers[np.ix_(together, together)]))
-    return tuple(sorted(found, key=lambda x: x.first))
+        if met and met != own[own.index(met[0]) :]:
+            return None
+        for plane in _parts(t.numbers != 0) if met else ():
+            found.append((own.index(met[0]), t.bending[plane], t.numbers[np.ix_(plane, plane)]))
+    return sorted(found, key=lambda x: x[0])
+
+
+def _stretched(frame: Frame, found: Sequence[tuple[int, Array, Array]]) -> Stretched | None:
+    """The same as arrays, rows of few coordinates filled with the first of them."""
+    wide = max((len(at) for _, at, _ in found), default=0)
+    at = np.array([[*x, *[x[0]] * (wide - len(x))] for _, x, _ in found], dtype=int)
+    G = np.array([np.pad(x, (0, wide - len(x))) for _, _, x in found])
+    return Stretched(np.array([k for k, _, _ in found]), frame.e.start + at, frame.ev.start + at, G) if found else None
 
 
 def near_damping(M: Array, K: Array, D: Array) -> Array:

@@ -128,20 +128,22 @@ class Model:
         return found | {"f": found["f"] + lost}
 
     def further_damping(self, q: Array, v: Array) -> Array | None:
-        """Forces of damping that is not in the equations at positions (..., nq) and rates (..., nv); None if there is none."""
+        """Forces of damping that is not in the equations at positions (..., nq) and rates (..., nv); None: there is none."""
         if self.viscous is None and not self.beside:
             return None
         made = np.zeros(v.shape) if self.viscous is None else v @ self.viscous
         elastic = np.array(self.mechanism.indices("elastic"), dtype=int)
         for part in self.beside:
-            at, slopes = elastic[list(part.at)], [q[..., list(t.q)] @ t.G for t in part.stretches]
-            rate = v[..., at]
-            for t, slope in zip(part.stretches, slopes, strict=True):
-                rate[..., t.first :] += (slope * v[..., list(t.v)]).sum(axis=-1, keepdims=True)
-            force = rate @ part.D.T
+            at, t = elastic[list(part.at)], part.stretched
+            if t is None:
+                made[..., at] += v[..., at] @ part.D.T
+                continue
+            slopes = np.einsum("...sk,ski->...si", q[..., t.q], t.G)
+            behind = t.first[:, None] <= np.arange(len(at))
+            force = (v[..., at] + (slopes * v[..., t.v]).sum(axis=-1) @ behind) @ part.D.T
             made[..., at] += force
-            for t, slope in zip(part.stretches, slopes, strict=True):
-                made[..., list(t.v)] += force[..., t.first :].sum(axis=-1, keepdims=True) * slope
+            pulled = (force @ behind.T)[..., None] * slopes
+            np.add.at(made.reshape(-1, self.nv).T, t.v, np.moveaxis(pulled.reshape(-1, *t.v.shape), 0, -1))
         return made
 
     # The virtual tree -------------------------------------------------------------------------------------------------

@@ -83,7 +83,8 @@ class Window(NamedTuple):
 
 def stretched(body: Body, D: Array) -> list[Window]:
     """The stretches of a body's elements; D: what it is damped by nearby."""
-    return [_window(body.K_ee.astype(float), D, t) for t in body.stretches]
+    K = body.K_ee.astype(float)
+    return [_window(K, D, t) for t in body.stretches]
 
 
 def _window(K: Array, D: Array, t: Stretch) -> Window:

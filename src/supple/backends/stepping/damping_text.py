@@ -61,20 +61,22 @@ def _tables(plant: Plant) -> list[str]:
             numbers[name] += [*map(c_source.literal, found.ravel().tolist()), *["0"] * zeros]
         return known[key]
 
-    wide = max([1, *(len(t.q) for x in plant.damping for t in x.stretches)])
+    sizes = [x.stretched.G.shape[:2] for x in plant.damping if x.stretched is not None]
+    wide = max([1, *(columns for _, columns in sizes)])
     for x in plant.damping:
-        n = len(x.at)
-        blocks.append((len(at), n, kept("DAMPING", x.D.T, max(-n % 4 * n, AHEAD)), len(stretched), len(x.stretches)))
+        n, t = len(x.at), x.stretched
+        D, own = kept("DAMPING", x.D.T, max(-n % 4 * n, AHEAD)), [] if t is None else [*zip(*t, strict=True)]
+        blocks.append((len(at), n, D, len(stretched), len(own)))
         at += [plant.elastic[k] for k in x.at]
-        for t in x.stretches:
-            few = wide - len(t.q)
-            stretched.append((t.first, kept("STRETCHED_BY", np.pad(t.G, (0, few)))))
-            bending += [*zip(t.q, t.v, strict=True), *[(t.q[0], t.v[0])] * few]
+        for first, q, v, G in own:
+            few = wide - len(q)
+            stretched.append((int(first), kept("STRETCHED_BY", np.pad(G, (0, few)))))
+            bending += [*zip(q.tolist(), v.tolist(), strict=True), *[(q[0], v[0])] * few]
     return [
         f"#define DAMPED_V {plant.nv}\n#define MOST_DAMPED {max(len(x.at) for x in plant.damping)}",
         f"#define DAMPED_AHEAD {AHEAD} /* numbers that may be read beyond a matrix */",
         f"#define BENDING {wide} /* coordinates in a row of STRETCHED */\n#define ALL_STRETCHES {max(1, len(stretched))}",
-        f"#define MOST_STRETCHES {max([1, *(len(x.stretches) for x in plant.damping)])}",
+        f"#define MOST_STRETCHES {max([1, *(count for count, _ in sizes)])}",
         "typedef struct {\n    int at, n, D, stretch, stretches;\n} Damped;",
         "typedef struct {\n    int first, G;\n} Stretched;",
         "#ifndef DAMPING_TABLE\n#define DAMPING_TABLE static const double\n#endif",

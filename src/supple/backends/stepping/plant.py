@@ -196,22 +196,23 @@ class Limbs:
 
 
 class Stretched(NamedTuple):
-    """Bending that stretches some of the coordinates that damp each other, from one of them on: their strains change at the
-    rate v.G q more. Places in q and in v of what bends, and G."""
+    """Bending that stretches coordinates that damp each other: from `first` on their strains change at the rate v.G q more.
 
-    first: int
-    q: tuple[int, ...]
-    v: tuple[int, ...]
+    A row for each, in the order of `first`: places in q and in v of what bends, and G; rows of few end with zeros in G."""
+
+    first: Any
+    q: Any
+    v: Any
     G: Any
 
 
 class Damped(NamedTuple):
     """Elastic coordinates that damp each other, by their places among all of these, the matrix of it, and what else changes
-    their strains, in the order of what it stretches."""
+    their strains."""
 
     at: tuple[int, ...]
     D: Any
-    stretches: tuple[Stretched, ...] = ()
+    stretched: Stretched | None = None
 
 
 @dataclass(frozen=True)

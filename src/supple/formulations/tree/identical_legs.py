@@ -28,6 +28,8 @@ class Varying:
     def unified(self, values: Sequence[Any]) -> Any:
         """One value that stands for that of every leg."""
         first = values[0]
+        if all(v is first for v in values):
+            return first
         if isinstance(first, np.ndarray):
             if any(v.shape != first.shape for v in values):
                 raise Unsupported("legs of different shape")
