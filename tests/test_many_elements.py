@@ -64,6 +64,14 @@ def test_what_gives_way_is_left_to_modes(monkeypatch: pytest.MonkeyPatch) -> Non
     assert np.sin(equilibrium(pendulum, posture(pendulum, {"q": 0.3})).q[0]) == pytest.approx(0.0, abs=1e-9)
 
 
+def test_operations_beside_full_damping_grow_linearly() -> None:
+    """Forces and lost power of beams damped mode by mode: twice as much more for twice as many elements more."""
+    robots = [Machine.read("delta", {"elements": n}).model() for n in (8, 16, 32)]
+    counts = [[robot.function(name).stored.operations for name in ("forces", "energy")] for robot in robots]
+    first, second = np.diff(counts, axis=0)
+    assert np.all(np.abs(second - 2 * first) <= 0.02 * second)
+
+
 def test_damping_beside_the_equations(many: Model) -> None:
     """The same forces, lost power and damping matrix as with all of it written out."""
     whole = Model(newton_euler(many.mechanism))

@@ -51,7 +51,7 @@ def test_slopes_of_a_reduced_model_are_those_of_the_whole_one(tmp_path: Path) ->
         p = free.values(x)
         return PoseModel(family, test.poses[0], test.outputs, test.inputs, 60.0, above).reduced(p, True, free.directions(p))
 
-    few, h = at(np.zeros(3), 3.0), 1e-4
+    few, h = at(np.zeros(3), 3.0), 1e-3  # rounding of the whole model's responses is up to 3e-7 of them
     assert len(few.squares) < 0.5 * len(at(np.zeros(3), 1e4).squares)
     _, slopes = responses_at(few, LINES, orders)
     for k in range(3):

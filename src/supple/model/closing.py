@@ -106,6 +106,6 @@ def open_loop(model: Model, q: Array, where: str) -> str:
 
 def _gap(apart: float, turned: float) -> str:
     """Words for ends that are apart (m) and turned against each other (sine of the angle)."""
-    told = [f"{apart:.3g} m apart"] if apart > 1e-3 * turned else []
+    told = [f"{apart:.2g} m apart"] if apart > 1e-3 * turned else []
     told += [f"turned by {np.degrees(np.arcsin(min(turned, 1.0))):.3g} deg"] if turned > 1e-3 * apart else []
     return f"its ends stay {' and '.join(told)}"
