@@ -22,7 +22,7 @@ def _bent(name: str) -> tuple[Model, Limbs, Array]:
     """A robot, its bodies one by one, and a posture in which all of them bend."""
     model = Machine.read(name).model()
     q = posture(model)
-    found = limbs(None, model.mechanism, partition(model, q))
+    found = limbs(model.mechanism, partition(model, q))
     assert found is not None
     rng = np.random.default_rng(1)
     for frame in model.mechanism.frames:

@@ -24,6 +24,7 @@ def _run(
 ) -> tuple[Stepper, Any, dict[str, int]]:
     """A Stepper whose matrices are made body by body above so many free coordinates, samples and counts."""
     monkeypatch.setattr(plants, "MANY", many)
+    monkeypatch.setattr(plants, "PLENTY", many)
     monkeypatch.setattr(plants, "SOME", min(many, SOME) if many < 10**6 else many)
     stepper = Stepper(robot.plant())
     state = stepper.start(robot.scaled(Settings(tolerance=1e-7)), robot.drive, 0.0, robot.runs[0].q, robot.runs[0].v)
@@ -81,8 +82,8 @@ def test_many_elements_to_rounding(monkeypatch: pytest.MonkeyPatch) -> None:
     settings = robot.scaled(Settings(step=2e-4, newton=1e-11, every=0.0))
     found = []
     for many in (0, 10**6):
-        monkeypatch.setattr(plants, "MANY", many)
-        monkeypatch.setattr(plants, "SOME", many)
+        for limit in ("SOME", "MANY", "PLENTY"):
+            monkeypatch.setattr(plants, limit, many)
         stepper = Stepper(robot.plant())
         assert bool(stepper.plant.damping) == (stepper.plant.limbs is not None) == (many == 0)
         state = stepper.start(settings, robot.drive, 0.0, robot.runs[0].q, robot.runs[0].v)
@@ -97,6 +98,37 @@ def test_many_elements_to_rounding(monkeypatch: pytest.MonkeyPatch) -> None:
     for part in ("q", "v"):
         one, two = by_limbs[:, stepper.sample[part]], whole[:, stepper.sample[part]]
         np.testing.assert_allclose(one, two, rtol=0, atol=1e-10 * np.abs(two).max(), err_msg=part)
+
+
+def _six_legs() -> Machine:
+    """delta with six legs, which hold each other, so that some of what bends follows from the rest."""
+    text = (GALLERY / "delta.yaml").read_text(encoding="utf-8").rstrip().replace("count: 3", "count: 6")
+    return Machine.parse(f"{text}\n  let_go: {{torques: {{leg1/q1: 0 N*m}}, duration: 0.1 s}}\n")
+
+
+def test_what_bends_may_follow_from_the_rest(monkeypatch: pytest.MonkeyPatch) -> None:
+    robot = simulator(_six_legs(), "let_go")
+    stepper, by_limbs, few = _run(robot, 200, monkeypatch)
+    elastic = set(robot.model.mechanism.indices("elastic"))
+    assert stepper.plant.stages == 4 and {p.v for p in stepper.plant.dependent} & elastic
+    other, balances, counts = _run(robot, MANY, monkeypatch)
+    assert other.plant.limbs is not None and other.plant.limbs.balance is not None
+    assert few["newton_iterations"] < 0.6 * counts["newton_iterations"]
+    for part in ("q", "v"):
+        one, two = by_limbs[:, stepper.sample[part]], balances[:, other.sample[part]]
+        np.testing.assert_allclose(one, two, rtol=0, atol=1e-4 * np.abs(two).max(), err_msg=part)
+
+
+def test_which_residuals() -> None:
+    """Accelerations up to 500 coordinates, where all move mass; what is out of balance for more, and for surgiscope, whose
+    springs carry nothing but what loops give them."""
+    robots = (
+        ("delta", {"elements": 2}, "carry"),
+        ("delta", {"elements": 10}, "carry"),
+        ("surgiscope", {}, "pick_and_place"),
+    )
+    found = [simulator(Machine.read(name, settings), motion).plant().limbs for name, settings, motion in robots]
+    assert [x is not None and x.balance is None for x in found] == [True, False, False]
 
 
 @pytest.mark.parametrize(("name", "motion"), [("pacdrive", "carry"), ("delta", "carry")])

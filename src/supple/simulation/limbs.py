@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TypeVar
 
 import numpy as np
@@ -25,28 +26,28 @@ _PASSES = ("fold",)
 _Record = TypeVar("_Record")
 
 
-def limbs(equations: Equations | None, m: Mechanism, parts: Partition) -> Limbs | None:
-    """The Limbs of a robot by equations that may lack full damping of its bodies, or for accelerations known otherwise; None
-    where bodies are not numbers."""
+def limbs(m: Mechanism, parts: Partition) -> Limbs | None:
+    """The Limbs of a robot whose accelerations are known otherwise; None where bodies are not numbers."""
     kin = Kinematics(m, state(m))
     try:
         table = _Table(m, parts, moving(kin))
     except TypeError:  # kept parameters
         return None
     return Limbs(
-        posture=_posture(kin), balance=None if equations is None else _balance(equations), twists=table.twists,
+        posture=_posture(kin), balance=None, twists=table.twists,
         frames=tuple(table.frames), ties=tuple(table.ties),
         meetings=tuple(table.meetings), bends=tuple(table.bends), windows=tuple(table.windows), order=tuple(table.order),
         rows=tuple(table.rows), equations=m.equations, numbers=np.array(table.numbers),
     )  # fmt: skip
 
 
-def _balance(equations: Equations) -> Function:
-    """q v a g lam w -> what is out of balance on every coordinate of the tree."""
+def balanced(found: Limbs, equations: Equations) -> Limbs:
+    """Limbs with what is out of balance, by equations that may lack full damping: q v a g lam w -> every coordinate of the
+    tree."""
     f = equations.forces
     out = [add(x, y) for x, y in zip(f.outputs["f"], f.outputs["coulomb"], strict=True)]
     inputs = {k: f.inputs[k].ravel() for k in ("q", "v", "a", "g", "lam", "w")}
-    return optimise(plant_function("model_balance", inputs, {"f": out}), _PASSES).function
+    return replace(found, balance=optimise(plant_function("model_balance", inputs, {"f": out}), _PASSES).function)
 
 
 def _posture(kin: Kinematics) -> Function:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from supple.backends.stepping.collocation import MOST
-from supple.backends.stepping.plant import MANY, SOME, Controlled, Damped, Place, Plant, plant_function
+from supple.backends.stepping.plant import MANY, PLENTY, SOME, Controlled, Damped, Place, Plant, plant_function
 from supple.errors import SuppleError
 from supple.expr.function import Array
 from supple.expr.passes import optimise
@@ -22,7 +22,7 @@ from supple.model.full_damping import taken_out
 from supple.model.model import Model
 from supple.models import inverse
 from supple.robot.mechanism import Mechanism
-from supple.simulation.limbs import limbs
+from supple.simulation.limbs import balanced, limbs
 from supple.simulation.partition import Partition, ball_joints, coordinate_places, partition
 from supple.simulation.plant_functions import (
     QUICK,
@@ -127,11 +127,13 @@ def _bodies(model: Model, source: Equations, parts: Partition, alike: bool, ofte
     """The bodies of a plant one by one, if they are `alike` in all runs, and stages that fill the lanes in which
     accelerations are computed."""
     n = len(parts.free)
-    if n > MANY:
-        return {"limbs": limbs(source, model.mechanism, parts)} if alike else {}
-    if n < SOME or often:
+    if n < SOME or (often and n <= MANY):
         return {}
-    return {"stages": MOST, "limbs": limbs(None, model.mechanism, parts) if alike else None}
+    made = limbs(model.mechanism, parts) if alike else None
+    massive = made is not None and all(frame.light < 0 for frame in made.frames)
+    if n <= MANY or (n <= PLENTY and massive and not often):
+        return {"stages": MOST, "limbs": made}
+    return {} if made is None else {"limbs": balanced(made, source)}
 
 
 def _coupled(

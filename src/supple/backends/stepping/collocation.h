@@ -252,7 +252,7 @@ static double limb_error(Sim *z, const Collocation *c, double h, const double *m
 {
     double slow[N_V], fast[N_V], sifted[N_FREE];
     z->step_cut_off = 0.0;
-    if (!take_mass(z) || !spread_out_free(z, misfit, slow))
+    if (!take_mass(z) || !spread_out_free(z, 1, misfit, slow))
         return HUGE_VAL;
     if (z->settings.cutoff > 0.0) {
         memcpy(fast, slow, sizeof fast);

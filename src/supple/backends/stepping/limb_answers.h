@@ -18,24 +18,36 @@ static int take_mass(Sim *z)
     return z->has_mass;
 }
 
-/* All coordinates by the free ones, given ones at rest; 0: the posture is singular */
-static int spread_out_free(const Sim *z, const double *r, double *all)
+/* Rows of all coordinates by those of the free ones, given ones at rest; 0: the posture is singular, and others are zero */
+static int spread_out_free(const Sim *z, int count, const double *r, double *all)
 {
-    memset(all, 0, N_V * sizeof *all);
-    for (int i = 0; i < N_FREE; i++)
-        all[z->chosen.free_v[i]] = r[i];
+    memset(all, 0, count * N_V * sizeof *all);
+    for (int p = 0; p < count; p++)
+        for (int i = 0; i < N_FREE; i++)
+            all[p * N_V + z->chosen.free_v[i]] = r[p * N_FREE + i];
 #if N_DEP > 0
     static SUPPLE_THREAD Loops loops;
     const Choice by = choice_of(z);
     double rate[N_ROW], follow[N_DEP];
-    model_rates(z->now.q, all, z->parameters, rate, loops.wide);
-    if (!(factorise_loops(&ROBOT, &by, z->parameters, z->live, z->now.q, JACOBIAN, &loops) > 0.0))
-        return 0;
-    solve_loops(&ROBOT, &by, z->parameters, &loops, rate, follow);
-    for (int i = 0; i < N_DEP; i++)
-        all[z->chosen.dependent_v[i]] = -follow[i];
+    for (int p = 0; p < count; p++, all += N_V) {
+        model_rates(z->now.q, all, z->parameters, rate, loops.wide);
+        if (p == 0 && !(factorise_loops(&ROBOT, &by, z->parameters, z->live, z->now.q, JACOBIAN, &loops) > 0.0))
+            return 0;
+        solve_loops(&ROBOT, &by, z->parameters, &loops, rate, follow);
+        for (int i = 0; i < N_DEP; i++)
+            all[z->chosen.dependent_v[i]] = -follow[i];
+    }
 #endif
     return 1;
+}
+
+/* Whether elastic coordinates follow the free ones */
+SUPPLE_LOCAL int follows_elastic(const Sim *z)
+{
+    int found = 0;
+    for (int i = 0; i < N_DEP; i++)
+        found |= ELASTIC[z->chosen.dependent_v[i]];
+    return found;
 }
 
 /* r of all coordinates becomes what is below the cutoff, (M + k K)^-1 M r twice */
@@ -57,7 +69,7 @@ static void sift_all(Sim *z, double *r)
 static void limb_sift(Sim *z, double *r)
 {
     double all[N_V];
-    if (!take_mass(z) || !spread_out_free(z, r, all))
+    if (!take_mass(z) || !spread_out_free(z, 1, r, all))
         return;
     sift_all(z, all);
     for (int i = 0; i < N_FREE; i++)
@@ -125,6 +137,12 @@ static SUPPLE_WIDE void limb_correct(Sim *z, const Collocation *c, double (*w)[A
     memset(f.f, 0, sizeof f.f);
     for (int i = 0; i < N_FREE; i++)
         all[z->chosen.free_v[i]] = step_of(w[0][i], w[1][i], w[2][i], STAGES > 3 ? w[STAGES - 1][i] : 0.0);
+    if (follows_elastic(z)) { /* the stiffness of these counts too; that of others is none */
+        double every[STAGES * N_V];
+        spread_out_free(z, STAGES, w[0], every);
+        for (int i = 0; i < N_V; i++)
+            all[i] = step_of(every[i], every[N_V + i], every[2 * N_V + i], STAGES > 3 ? every[(STAGES - 1) * N_V + i] : 0.0);
+    }
     less_stiffness_step((const Step *)z->limb_stiff_step, all, f.f);
     for (int j = 0; j < LIMBS; j++)
         for (int k = 0; k < LIMB[j].dofs; k++) {

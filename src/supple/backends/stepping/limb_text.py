@@ -33,6 +33,8 @@ def limb_tables(plant: Plant, limbs: Limbs) -> list[str]:
     teams = _teams(limbs, columns)
     lines += _pattern_tables(plant, limbs, store, columns, {j for legs in teams.legs for x in legs for j in x.frames})
     lines += _team_tables(limbs, teams)
+    elastic = {x.e + k for x in limbs.frames for k in range(x.elastic)}
+    lines.append(table("ELASTIC", [int(k in elastic) for k in range(plant.nv)]))
     lines += [] if limbs.balance is None else ["#define LIMB_BALANCE"]
     if plant.damping and limbs.balance is not None:
         lines.append(f"#define LIMB_DAMPING {sum(len(x.at) for x in plant.damping)}")

@@ -11,7 +11,8 @@ from supple.expr.function import Function, function, symbols
 from supple.expr.program import Program
 
 SOME = 50  # free coordinates from which Newton's matrices are made body by body; below, the whole matrix is cheaper
-MANY = 100  # above which its residuals are what is out of balance, not accelerations
+MANY = 100  # above which full damping stands beside the equations, and residuals may be what is out of balance
+PLENTY = 500  # above which they are, as rounding of accelerations grows; below it where some coordinates move no mass
 
 
 @dataclass(frozen=True)
