@@ -28,7 +28,7 @@ from supple.errors import SuppleError
 from supple.machine import GALLERY, Machine
 from supple.simulation.simulator import simulator
 
-STEP, STEPS, ROUNDS = 1e-3, 40, 10
+STEP, STEPS, LONG = 1e-3, 40, 3.0  # s; steps; s of the processor in which the best round is looked for
 LET_GO = "\n  let_go: {torques: {leg1/q1: 0 N*m}, duration: 0.1 s}\n"
 
 
@@ -39,8 +39,8 @@ def step_of(robot: Machine, motion: str) -> tuple[int, float, float]:
     stepper, run = made.stepper(), made.runs[0]
     ready = spent() - begun
     settings = made.scaled(Settings(step=STEP, every=0.0))
-    best = math.inf
-    for _ in range(ROUNDS):
+    best, until = math.inf, time.thread_time() + LONG
+    while best == math.inf or time.thread_time() < until:
         state = stepper.start(settings, made.drive, 0.0, run.q, run.v)
         if stepper.begin(state, made.drive) != "fine":
             raise RuntimeError("it does not start")

@@ -34,6 +34,9 @@ typedef int States(const Moment *at, const Drive *d, long long count, const Besi
 /* Closed postures of samples, as `supple_observe` says: of as many as there are lanes */
 typedef int Samples(const Moment *at, const Drive *d, const double *in, double *out);
 
+/* Rates of the dependent coordinates (lanes x N_DEP) by those of the free ones (count x N_FREE), given ones at rest */
+typedef int Followers(const Moment *at, int count, const double *rate, double *found);
+
 /* q, v and a of a sample (one in each lane): loops closed, and accelerations of the coordinates that follow */
 static int closed_sample(Sim *z, const Drive *d, real t, const real *from, const real *u, Posture *p, real *a, Loops *loops)
 {
@@ -109,6 +112,7 @@ static int beside(Sim *z, const Drive *d, const int *first, Posture *p)
 SUPPLE_EXPORT Columns supple_columns;
 SUPPLE_EXPORT States supple_states;
 SUPPLE_EXPORT Samples supple_samples;
+SUPPLE_EXPORT Followers supple_followers;
 
 SUPPLE_LOCAL void spread_out(real *to, const double *from, int n)
 {
@@ -142,21 +146,27 @@ SUPPLE_LOCAL void out_of_lane(double *to, const real *from, int n, int l)
         to[i] = SUPPLE_LANE(from[i], l);
 }
 
-SUPPLE_LOCAL void settle(Sim *z, const Moment *at, const Drive *d)
+/* Posture and choice of coordinates of a moment, in all lanes */
+SUPPLE_LOCAL void place_at(Sim *z, const Moment *at)
 {
     z->chosen = *at->chosen;
-    z->t = at->t;
-    z->look = at->look;
     spread_out(z->now.q, at->q, N_Q);
     spread_out(z->parameters, at->parameters, N_P);
+    for (int l = 0; l < SUPPLE_LANES; l++)
+        z->live[l] = 1;
+}
+
+SUPPLE_LOCAL void settle(Sim *z, const Moment *at, const Drive *d)
+{
+    place_at(z, at);
+    z->t = at->t;
+    z->look = at->look;
     spread_out(z->held_effort, at->effort, N_TAU);
     spread_out(z->held_push, at->push, (int)d->law.pushes);
     if (d->sample_time == 0.0) { /* of a controller that acts at every moment */
         spread_out(z->error_integral, at->integral, N_TAU);
         spread_out(z->rigid_q, at->control_q, N_CQ);
     }
-    for (int l = 0; l < SUPPLE_LANES; l++)
-        z->live[l] = 1;
 }
 
 typedef struct {
@@ -258,10 +268,33 @@ int supple_samples(const Moment *at, const Drive *d, const double *in, double *o
     }
     return outcome;
 }
+
+int supple_followers(const Moment *at, int count, const double *rate, double *found)
+{
+    int outcome = FINE;
+#if N_DEP > 0
+    Sim *z = &lane_room()->z;
+    real v[N_V], of_free[AT_LEAST_ONE(N_FREE)];
+    place_at(z, at);
+    memset(v, 0, sizeof v);
+    for (int l = 0; l < SUPPLE_LANES; l++)
+        into_lane(of_free, rate + (l < count ? l : count - 1) * N_FREE, N_FREE, l);
+    for (int i = 0; i < N_FREE; i++)
+        v[z->chosen.free_v[i]] = of_free[i];
+    const Choice by = choice_of(z);
+    outcome = follow(&ROBOT, &by, z->parameters, z->live, z->now.q, v, loops_room()) > 0.0 ? FINE : ILL_POSED;
+    for (int l = 0; l < SUPPLE_LANES; l++)
+        for (int i = 0; i < N_DEP; i++)
+            found[l * N_DEP + i] = SUPPLE_LANE(v[z->chosen.dependent_v[i]], l);
+#endif
+    (void)at, (void)count, (void)rate, (void)found;
+    return outcome;
+}
 #else
 static Columns *at_once; /* its functions, if there is one */
 static States *all_at_once;
 static Samples *samples_at_once;
+static Followers *followers_at_once;
 
 SUPPLE_LOCAL int some_lanes(void) { return SUPPLE_LANES == 1 && at_once != NULL; }
 

@@ -1,11 +1,12 @@
 /* What is called from outside besides supple_run. */
 
-/* Derivatives, stages and samples by a library with more lanes from now on */
-SUPPLE_EXPORT void supple_widen(Columns *columns, States *states, Samples *samples)
+/* Derivatives, stages, samples and what follows from the free coordinates by a library with more lanes from now on */
+SUPPLE_EXPORT void supple_widen(Columns *columns, States *states, Samples *samples, Followers *followers)
 {
     at_once = columns;
     all_at_once = states;
     samples_at_once = samples;
+    followers_at_once = followers;
 }
 
 SUPPLE_EXPORT long long supple_size(void) { return (long long)sizeof(Sim); }

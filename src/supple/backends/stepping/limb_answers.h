@@ -28,7 +28,15 @@ static int spread_out_free(const Sim *z, int count, const double *r, double *all
 #if N_DEP > 0
     static SUPPLE_THREAD Loops loops;
     const Choice by = choice_of(z);
-    double rate[N_ROW], follow[N_DEP];
+    double rate[N_ROW], follow[SIDE_BY_SIDE * N_DEP];
+    if (followers_at_once && count > 1) {
+        const Moment at = moment(z);
+        const int outcome = followers_at_once(&at, count, r, follow);
+        for (int p = 0; p < count; p++)
+            for (int i = 0; i < N_DEP; i++)
+                all[p * N_V + z->chosen.dependent_v[i]] = follow[p * N_DEP + i];
+        return outcome == FINE;
+    }
     for (int p = 0; p < count; p++, all += N_V) {
         model_rates(z->now.q, all, z->parameters, rate, loops.wide);
         if (p == 0 && !(factorise_loops(&ROBOT, &by, z->parameters, z->live, z->now.q, JACOBIAN, &loops) > 0.0))

@@ -46,7 +46,9 @@ class Stepper:
         except OSError as problem:
             raise BackendError(f"the compiled {plant.name} cannot be loaded: {problem}; see SUPPLE_CACHE") from problem
         for other in wide:
-            self.library.supple_widen(other.supple_columns, other.supple_states, other.supple_samples)
+            self.library.supple_widen(
+                other.supple_columns, other.supple_states, other.supple_samples, other.supple_followers
+            )  # fmt: skip
         self.layout = Layout.of(self.library, lanes)
         self._blank: tuple[Settings | None, bytes] = (None, b"")  # of the last settings: many runs have the same
 
