@@ -40,6 +40,7 @@ def settle(mbs: Any) -> None:
     settings.staticSolver.verboseMode = 0
     settings.staticSolver.loadStepDuration = 1e-9  # its time, which drives follow
     settings.staticSolver.newton.relativeTolerance, settings.staticSolver.newton.absoluteTolerance = 1e-8, 1e-6
+    settings.solutionSettings.writeSolutionToFile = False
     mbs.SolveStatic(settings)
     data, start = mbs.systemData, exu.ConfigurationType.Initial
     data.SetODE2Coordinates(data.GetODE2Coordinates(), configuration=start)
