@@ -120,6 +120,8 @@ CASES = (
     Case("cantilever, hammer", "cantilever", "hammer", options={"duration": 0.5}),
     Case("delta, pick_and_place", "delta", "pick_and_place"),
     Case("delta, carry", "delta", "carry"),
+    Case("delta of 4 elements, carry", "delta", "carry", values={"elements": 4}),
+    Case("3rrr of 8 elements, circle", "3rrr", "circle", values={"elements": 8}),
     Case("dualemps, square", "dualemps", "square", options={"duration": 6.25}),
     Case("dualemps, square_trapezoidal", "dualemps", "square_trapezoidal", options={"duration": 6.25}),
     Case("dualemps, square_shaped", "dualemps", "square_shaped", options={"duration": 6.25}),
