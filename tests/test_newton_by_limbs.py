@@ -9,6 +9,7 @@ import pytest
 
 from supple.backends.compiler import find_compiler
 from supple.backends.stepping.settings import Settings
+from supple.backends.stepping.state import State
 from supple.backends.stepping.stepper import Stepper
 from supple.machine import GALLERY, Machine
 from supple.simulation import plants
@@ -117,6 +118,24 @@ def test_what_bends_may_follow_from_the_rest(monkeypatch: pytest.MonkeyPatch) ->
     for part in ("q", "v"):
         one, two = by_limbs[:, stepper.sample[part]], balances[:, other.sample[part]]
         np.testing.assert_allclose(one, two, rtol=0, atol=1e-4 * np.abs(two).max(), err_msg=part)
+
+
+def test_states_without_empty_matrices_go_on_as_whole_ones(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Body by body nothing stands in whole matrices: stored and read again halfway, a run goes on to the same bits."""
+    robot = simulator(Machine.read("3rrr", {"elements": "3"}), "circle")
+    stepper, whole, _ = _run(robot, MANY, monkeypatch)
+    state = stepper.start(robot.scaled(Settings(tolerance=1e-7)), robot.drive, 0.0, robot.runs[0].q, robot.runs[0].v)
+    assert stepper.begin(state, robot.drive) == "fine"
+    first = stepper.run(state, robot.drive, UNTIL / 2, 10**6, 1000)[1]
+    layout, kept = stepper.layout, state.data
+    assert len(kept) == layout.sizes[1] < 0.6 * layout.size
+    second = stepper.run(State(layout, kept), robot.drive, UNTIL, 10**6, 1000)[1]
+    onwards = stepper.run(state, robot.drive, UNTIL, 10**6, 1000)[1]
+    np.testing.assert_array_equal(second, onwards)
+    state["newton_matrix"] = 1.0
+    assert len(state.data) == layout.size
+    np.testing.assert_array_equal(State(layout, state.data)["newton_matrix"], 1.0)
+    assert len(first) + len(second) >= len(whole)
 
 
 def test_which_residuals() -> None:

@@ -49,12 +49,14 @@ static int spread_out_free(const Sim *z, int count, const double *r, double *all
     return 1;
 }
 
-/* Whether elastic coordinates follow the free ones */
-SUPPLE_LOCAL int follows_elastic(const Sim *z)
+/* Whether something stiff follows the free coordinates: what is elastic, or held by a controller */
+SUPPLE_LOCAL int stiff_follows(const Sim *z)
 {
     int found = 0;
-    for (int i = 0; i < N_DEP; i++)
-        found |= ELASTIC[z->chosen.dependent_v[i]];
+    for (int i = 0; i < N_DEP; i++) {
+        const int k = z->chosen.dependent_v[i];
+        found |= ELASTIC[k] || z->joint_gain[0][k] != 0.0 || z->joint_gain[1][k] != 0.0;
+    }
     return found;
 }
 
@@ -145,7 +147,7 @@ static SUPPLE_WIDE void limb_correct(Sim *z, const Collocation *c, double (*w)[A
     memset(f.f, 0, sizeof f.f);
     for (int i = 0; i < N_FREE; i++)
         all[z->chosen.free_v[i]] = step_of(w[0][i], w[1][i], w[2][i], STAGES > 3 ? w[STAGES - 1][i] : 0.0);
-    if (follows_elastic(z)) { /* the stiffness of these counts too; that of others is none */
+    if (stiff_follows(z)) { /* else what follows is not seen by S */
         double every[STAGES * N_V];
         spread_out_free(z, STAGES, w[0], every);
         for (int i = 0; i < N_V; i++)
