@@ -2,7 +2,7 @@
 
     python bench/surgiscope.py
 
-Its pick_and_place with the actuators prescribed, and under a continuous PD controller on all three motors (its first second):
+Its pick_and_place with the actuators prescribed, and under a continuous PD controller on all motors (its first second):
 simulated seconds per second of computing (processor, the best of some rounds, as `real_time.py`), and the RMS error of
 accelerations in the first half second against Gauss' method with 1e-8. Bars: 15 times below 2 %; below 300 MB. Exits with 1
 where one is missed.
